@@ -1,0 +1,50 @@
+// node scripts/build.mjs BUILD: makes dist/ and .next/BUILD. Neither is ever seen half made, and a running server keeps its own.
+import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { buildPrograms, esbuild, serverBundles } from "./lib/bundles.mjs"
+import { buildId } from "./lib/prepare.mjs"
+import { inProject } from "./lib/project.mjs"
+import { capture, endStepsOnSignal } from "./lib/steps.mjs"
+
+endStepsOnSignal()
+const build = process.argv[2] ?? buildId()
+const work = inProject(".cache", `build-${process.pid}`)
+const fresh = join(work, "dist")
+removeAbandonedWork()
+mkdirSync(fresh, { recursive: true })
+try {
+  await esbuild.build(serverBundles(fresh, build))
+  await buildPrograms(join(fresh, "programs"))
+  await buildPages()
+  writeFileSync(join(fresh, "build.json"), `${JSON.stringify({ build })}\n`)
+  try {
+    renameSync(inProject("dist"), join(work, "previous"))
+  } catch (error) {
+    if (error.code !== "ENOENT") throw error
+  }
+  renameSync(fresh, inProject("dist"))
+} finally {
+  rmSync(work, { recursive: true, force: true })
+}
+
+/** Builds run one at a time; what an ended one left behind is of no use. */
+function removeAbandonedWork() {
+  mkdirSync(inProject(".cache"), { recursive: true })
+  for (const name of readdirSync(inProject(".cache"))) {
+    if (name.startsWith("build-")) rmSync(inProject(".cache", name), { recursive: true, force: true })
+  }
+}
+
+async function buildPages() {
+  const folder = inProject(".next", build)
+  rmSync(folder, { recursive: true, force: true })
+  const { code, output } = await capture(process.execPath, [inProject("node_modules", "next", "dist", "bin", "next"), "build"], {
+    env: { ...process.env, NODE_ENV: "production", NEXT_TELEMETRY_DISABLED: "1", REWAKE_NEXT_DIR: `.next/${build}` },
+  })
+  if (code !== 0) {
+    rmSync(folder, { recursive: true, force: true })
+    console.error(output.trimEnd())
+    process.exit(1)
+  }
+  writeFileSync(join(folder, "built-at"), String(Date.now()))
+}

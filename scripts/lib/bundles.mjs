@@ -1,0 +1,59 @@
+// What is bundled, and how. Imports esbuild: only for use once packages are installed.
+import { copyFile, mkdir } from "node:fs/promises"
+import { join } from "node:path"
+import * as esbuild from "esbuild"
+import { inProject, root } from "./project.mjs"
+
+const common = {
+  absWorkingDir: root,
+  bundle: true,
+  format: "esm",
+  platform: "node",
+  target: "node20",
+  sourcemap: true,
+  logLevel: "warning",
+}
+
+/** The server's programs: they run in the checkout, next to node_modules. */
+export function serverBundles(outdir, build) {
+  return {
+    ...common,
+    entryPoints: {
+      server: "server/main.ts",
+      "writer-thread": "server/journal/writer-thread.ts",
+      cli: "server/cli.ts",
+    },
+    outdir,
+    outExtension: { ".js": ".mjs" },
+    packages: "external",
+    // A server keeps the pages it was built with, also while a newer build is made next to it.
+    ...(build === null ? {} : { banner: { js: `process.env.REWAKE_NEXT_DIR ??= ${JSON.stringify(`.next/${build}`)};` } }),
+  }
+}
+
+/** Programs that run from a copy outside the checkout, so that no install or build pulls files from under them. */
+export function programBundles(outdir) {
+  return {
+    ...common,
+    entryPoints: { agentctl: "server/agentctl/main.ts", "demo-agent": "server/agents/demo/main.ts" },
+    outdir,
+    outExtension: { ".js": ".mjs" },
+    // Only reached when better-sqlite3 is opened without `nativeBinding`, which would look for it in node_modules.
+    external: ["bindings"],
+    banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
+  }
+}
+
+export async function buildPrograms(outdir) {
+  await mkdir(outdir, { recursive: true })
+  await esbuild.build(programBundles(outdir))
+  const addon = "better_sqlite3.node"
+  await copyFile(inProject("node_modules", "better-sqlite3", "build", "Release", addon), join(outdir, addon))
+}
+
+/** A single program of the checkout that is not part of the product. */
+export function toolBundle(entryPoint, outfile) {
+  return { ...common, entryPoints: [entryPoint], outfile, packages: "external" }
+}
+
+export { esbuild }
