@@ -12,7 +12,12 @@ export const snapshotFile = join(prismaFolder, "migrations", "schema.snapshot.pr
 
 /** The schema's text for one provider. */
 export function forProvider(schema, provider) {
-  return replaceOnce(schema, /(datasource\s+\w+\s*\{[^}]*?provider\s*=\s*)"sqlite"/, `$1"${provider}"`, 'a datasource with provider = "sqlite"')
+  return replaceOnce(
+    schema,
+    /(datasource\s+\w+\s*\{[^}]*?provider\s*=\s*)"sqlite"/,
+    `$1"${provider}"`,
+    'a datasource with provider = "sqlite"',
+  )
 }
 
 /** The schema's text for one provider, with its client generated into `output`. */

@@ -62,19 +62,20 @@ export function createSteps(stream = process.stdout) {
 export const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`
 
 /** Runs a command with its output kept; a failing one throws StepFailed with the last lines of it. */
-export async function runQuietly(command, args, { env = process.env, cwd = root } = {}) {
-  const { code, signal, output } = await capture(command, args, { env, cwd })
+export async function runQuietly(command, args, options = {}) {
+  const { code, signal, output } = await capture(command, args, options)
   if (code === 0) return output
   const ended = signal ? `was ended by ${signal}` : `ended with code ${code}`
   throw Object.assign(new StepFailed(`${lastLines(output)}\n${[command, ...args].join(" ")} ${ended}`), { output })
 }
 
 /** Runs a command to its end, whatever that is. */
-export function capture(command, args, { env = process.env, cwd = root, onLine } = {}) {
+export function capture(command, args, { onLine, timeoutMs, ...options } = {}) {
   return new Promise((resolve) => {
     // In a group of its own, so that ending it also ends what it started (compilers, browsers).
-    const child = spawn(command, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"], detached: true })
+    const child = spawn(command, args, { cwd: root, ...options, stdio: ["ignore", "pipe", "pipe"], detached: true })
     running.add(child)
+    const late = timeoutMs === undefined ? undefined : setTimeout(() => endGroup(child, "SIGKILL"), timeoutMs)
     let output = ""
     let rest = ""
     const take = (chunk) => {
@@ -88,6 +89,7 @@ export function capture(command, args, { env = process.env, cwd = root, onLine }
     child.on("exit", () => running.delete(child))
     child.on("error", (error) => resolve({ code: 127, signal: null, output: `${output}${error.message}\n` }))
     child.on("close", (code, signal) => {
+      clearTimeout(late)
       if (rest !== "") onLine?.(rest)
       resolve({ code, signal, output })
     })

@@ -1,0 +1,37 @@
+import { defineConfig } from "@playwright/test"
+import { findChromium } from "./scripts/lib/services/chromium.mjs"
+
+const executablePath = findChromium()
+if (executablePath === null) throw new Error("No Chromium found: set CHROMIUM_PATH, or run `npm test -- e2e`, which installs it.")
+
+const jsonFile = process.env.REWAKE_TEST_RESULTS
+
+export default defineConfig({
+  testDir: "tests/e2e",
+  testMatch: "*.spec.ts",
+  // Each spec starts its own server; two of them and a browser are what two cores carry.
+  workers: 1,
+  retries: 0,
+  forbidOnly: process.env.REWAKE_TEST_RUN !== undefined,
+  timeout: 120_000,
+  expect: { timeout: 15_000 },
+  outputDir: "test-results",
+  reporter: jsonFile ? [["list"], ["json", { outputFile: jsonFile }]] : [["list"]],
+  use: {
+    browserName: "chromium",
+    trace: "retain-on-failure",
+    screenshot: "only-on-failure",
+    launchOptions: {
+      executablePath,
+      args: [
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+      ],
+    },
+  },
+})

@@ -1,0 +1,29 @@
+import { fileURLToPath } from "node:url"
+import { defineConfig } from "vitest/config"
+
+const root = fileURLToPath(new URL(".", import.meta.url))
+const globalSetup = ["tests/support/global-setup.mjs"]
+const minutes = (count: number) => count * 60_000
+
+/** Real databases and processes: few files at a time, and long but finite limits, so that a hang is a failure. */
+const withServices = { globalSetup, maxWorkers: 2, testTimeout: minutes(2), hookTimeout: minutes(1), teardownTimeout: minutes(1) }
+
+function project(name: string, settings: object) {
+  return { extends: true as const, test: { name, include: [`tests/${name}/**/*.test.ts`], ...settings } }
+}
+
+export default defineConfig({
+  resolve: { alias: { "@": root.replace(/\/$/, "") } },
+  test: {
+    pool: "forks",
+    silent: "passed-only",
+    allowOnly: !process.env.REWAKE_TEST_RUN,
+    projects: [
+      project("unit", { testTimeout: 20_000 }),
+      project("architecture", { testTimeout: 60_000 }),
+      project("integration", withServices),
+      // Kills processes and waits for time to pass: anything else running would make it flaky.
+      project("recovery", { ...withServices, maxWorkers: 1, fileParallelism: false }),
+    ],
+  },
+})
