@@ -9,8 +9,8 @@ const securityHeaders = [
 
 /** @type {import("next").NextConfig} */
 export default {
-  // Set by the built server to the pages of its own build; unset in development.
-  distDir: process.env.REWAKE_NEXT_DIR ?? ".next",
+  // A built server names the pages of its own build, `next build` is told where to put them; unset in development.
+  distDir: globalThis[Symbol.for("rewake.pages")] ?? process.env.REWAKE_NEXT_DIR ?? ".next",
   reactStrictMode: true,
   poweredByHeader: false,
   devIndicators: false,

@@ -49,7 +49,7 @@ async function runAll() {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   }
   try {
-    await prepare(steps)
+    await prepare(steps, { upTo: parts.some((part) => part.needs.length > 0) ? "build" : "generate" })
     services = await obtainServices([...needs], steps)
   } catch (error) {
     steps.fail(error)
@@ -67,7 +67,8 @@ async function runAll() {
     const result = await runPart(part, { extra, env, folder, onLine: (line) => line.trim() !== "" && console.log(`    ${line}`) })
     results.passed += result.passed
     results.failures.push(...result.failures)
-    const counts = part.read === null ? (result.passed === 1 ? "passed" : "failed") : `${result.passed} passed, ${result.failures.length} failed`
+    const counts =
+      part.read === null ? (result.passed === 1 ? "passed" : "failed") : `${result.passed} passed, ${result.failures.length} failed`
     steps.say(part.name, `${counts} in ${seconds(performance.now() - partStarted)}`)
   }
   await cleanUp()

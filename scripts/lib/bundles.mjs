@@ -27,7 +27,7 @@ export function serverBundles(outdir, build) {
     outExtension: { ".js": ".mjs" },
     packages: "external",
     // A server keeps the pages it was built with, also while a newer build is made next to it.
-    ...(build === null ? {} : { banner: { js: `process.env.REWAKE_NEXT_DIR ??= ${JSON.stringify(`.next/${build}`)};` } }),
+    ...(build === null ? {} : { banner: { js: `globalThis[Symbol.for("rewake.pages")] = ${JSON.stringify(`.next/${build}`)};` } }),
   }
 }
 

@@ -1,6 +1,17 @@
 // A PostgreSQL server of the tests' own: throw-away folder, free port, durable settings as in production.
 import { execFileSync, spawn } from "node:child_process"
-import { chownSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
+import {
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
@@ -39,13 +50,17 @@ export async function startPostgres(bin = findPostgres()) {
   const port = await freePort()
   const settings = { ...SETTINGS, port, unix_socket_directories: folder }
   const log = openSync(join(folder, "postgres.log"), "a")
-  const server = spawn(join(bin, "postgres"), ["-D", data, ...Object.entries(settings).flatMap(([key, value]) => ["-c", `${key}=${value}`])], {
-    ...account,
-    cwd: folder,
-    // Ctrl-C goes to the whole group of the terminal; the database has to outlive the tests that it ends.
-    detached: true,
-    stdio: ["ignore", log, log],
-  })
+  const server = spawn(
+    join(bin, "postgres"),
+    ["-D", data, ...Object.entries(settings).flatMap(([key, value]) => ["-c", `${key}=${value}`])],
+    {
+      ...account,
+      cwd: folder,
+      // Ctrl-C goes to the whole group of the terminal; the database has to outlive the tests that it ends.
+      detached: true,
+      stdio: ["ignore", log, log],
+    },
+  )
   const exited = new Promise((resolve) => server.once("exit", resolve))
   server.unref()
   writeFileSync(join(folder, "owner.json"), JSON.stringify({ runner: identity(process.pid), server: identity(server.pid) }))

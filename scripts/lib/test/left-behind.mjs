@@ -4,7 +4,9 @@ import { readdirSync, readFileSync } from "node:fs"
 export function endLeftBehind(mark) {
   if (process.platform !== "linux") return []
   const ended = []
-  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name)).map(Number)) {
+  for (const pid of readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)) {
     if (pid === process.pid) continue
     try {
       if (!readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").includes(mark)) continue

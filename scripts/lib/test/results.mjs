@@ -7,11 +7,13 @@ export function readVitestResults(file) {
   for (const { name, status, message, assertionResults } of testResults) {
     for (const test of assertionResults) {
       if (test.status === "passed") outcome.passed++
-      else if (test.status === "failed") outcome.failures.push({ name: `${relative(name)} > ${test.fullName}`, message: test.failureMessages.join("\n") })
+      else if (test.status === "failed")
+        outcome.failures.push({ name: `${relative(name)} > ${test.fullName}`, message: test.failureMessages.join("\n") })
       else outcome.skipped++
     }
     // The file itself failed: it could not be loaded, or a hook outside its tests threw.
-    if (status === "failed" && !assertionResults.some((test) => test.status === "failed")) outcome.failures.push({ name: relative(name), message })
+    if (status === "failed" && !assertionResults.some((test) => test.status === "failed"))
+      outcome.failures.push({ name: relative(name), message })
   }
   return outcome
 }
@@ -22,7 +24,11 @@ export function readPlaywrightResults(file) {
   for (const { title, test } of suites.flatMap((suite) => specsOf(suite, []))) {
     if (test.status === "expected") outcome.passed++
     else if (test.status === "skipped") outcome.skipped++
-    else outcome.failures.push({ name: title, message: test.results.flatMap((result) => result.errors.map((error) => error.message)).join("\n") })
+    else
+      outcome.failures.push({
+        name: title,
+        message: test.results.flatMap((result) => result.errors.map((error) => error.message)).join("\n"),
+      })
   }
   return outcome
 }

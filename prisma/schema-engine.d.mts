@@ -1,0 +1,1 @@
+export function migrationSql(provider: "sqlite" | "postgresql", from: string | null, to: string): Promise<string>
