@@ -1,28 +1,21 @@
-// node scripts/build.mjs BUILD: makes dist/ and .next/BUILD. Neither is ever seen half made, and a running server keeps its own.
+// node scripts/build.mjs [BUILD]: makes dist/ and .next/BUILD. Neither is ever seen half made, and a running server keeps its own.
+import { spawnSync } from "node:child_process"
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { buildPrograms, esbuild, serverBundles } from "./lib/bundles.mjs"
 import { buildId } from "./lib/prepare.mjs"
-import { inProject } from "./lib/project.mjs"
-import { capture, endStepsOnSignal } from "./lib/steps.mjs"
+import { inProject, root } from "./lib/project.mjs"
 
-endStepsOnSignal()
 const build = process.argv[2] ?? buildId()
 const work = inProject(".cache", `build-${process.pid}`)
 const fresh = join(work, "dist")
 removeAbandonedWork()
 mkdirSync(fresh, { recursive: true })
 try {
-  await esbuild.build(serverBundles(fresh, build))
-  await buildPrograms(join(fresh, "programs"))
-  await buildPages()
+  await buildBundles()
+  buildPages()
   writeFileSync(join(fresh, "build.json"), `${JSON.stringify({ build })}\n`)
-  try {
-    renameSync(inProject("dist"), join(work, "previous"))
-  } catch (error) {
-    if (error.code !== "ENOENT") throw error
-  }
-  renameSync(fresh, inProject("dist"))
+  replaceDist()
 } finally {
   rmSync(work, { recursive: true, force: true })
 }
@@ -35,16 +28,42 @@ function removeAbandonedWork() {
   }
 }
 
-async function buildPages() {
+async function buildBundles() {
+  try {
+    await esbuild.build(serverBundles(fresh, build))
+    await buildPrograms(join(fresh, "programs"))
+  } catch (error) {
+    // What is wrong with the sources has been printed already.
+    if (error.errors === undefined) throw error
+    giveUp()
+  }
+}
+
+function buildPages() {
   const folder = inProject(".next", build)
   rmSync(folder, { recursive: true, force: true })
-  const { code, output } = await capture(process.execPath, [inProject("node_modules", "next", "dist", "bin", "next"), "build"], {
+  const { status } = spawnSync(process.execPath, [inProject("node_modules", "next", "dist", "bin", "next"), "build"], {
+    cwd: root,
+    stdio: ["ignore", "inherit", "inherit"],
     env: { ...process.env, NODE_ENV: "production", NEXT_TELEMETRY_DISABLED: "1", REWAKE_NEXT_DIR: `.next/${build}` },
   })
-  if (code !== 0) {
+  if (status !== 0) {
     rmSync(folder, { recursive: true, force: true })
-    console.error(output.trimEnd())
-    process.exit(1)
+    giveUp()
   }
   writeFileSync(join(folder, "built-at"), String(Date.now()))
+}
+
+function replaceDist() {
+  try {
+    renameSync(inProject("dist"), join(work, "previous"))
+  } catch (error) {
+    if (error.code !== "ENOENT") throw error
+  }
+  renameSync(fresh, inProject("dist"))
+}
+
+function giveUp() {
+  rmSync(work, { recursive: true, force: true })
+  process.exit(1)
 }

@@ -59,12 +59,12 @@ async function runAll() {
   endStepsOnSignal(cleanUp)
 
   // Whatever tests put into the temporary folder goes when they end, also what a killed process left there.
-  const env = { ...process.env, ...services.env, REWAKE_TEST_RUN: run, TMPDIR: folder }
-  delete env.NODE_ENV
-  if (process.stdout.isTTY) env.FORCE_COLOR = "1"
+  const color = process.stdout.isTTY ? { FORCE_COLOR: "1" } : { NO_COLOR: "1" }
+  const { NODE_ENV: _, FORCE_COLOR: __, ...inherited } = process.env
+  const env = { ...inherited, ...services.env, ...color, REWAKE_TEST_RUN: run, TMPDIR: folder }
   for (const part of parts) {
     const partStarted = performance.now()
-    const result = await runPart(part, { extra, env, folder, onLine: (line) => line.trim() !== "" && console.log(`    ${line}`) })
+    const result = await runPart(part, { extra, env, folder, onLine: showLine })
     results.passed += result.passed
     results.failures.push(...result.failures)
     const counts =
@@ -75,8 +75,16 @@ async function runAll() {
   return results
 }
 
+/** The runners' own lines, without those that are the same every time. */
+function showLine(line) {
+  if (line.trim() !== "" && !/^ *(RUN +v|JSON report written|Start at)/.test(line)) console.log(`    ${line}`)
+}
+
 function indent(message) {
-  const lines = message.trim().split("\n")
+  const lines = message
+    .trim()
+    .split("\n")
+    .filter((line) => !/^ +at (new Promise|.*node_modules)/.test(line))
   const shown = lines.slice(0, SHOWN_LINES)
   if (lines.length > SHOWN_LINES) shown.push(`… ${lines.length - SHOWN_LINES} more lines`)
   return shown.map((line) => `  ${line}`).join("\n")

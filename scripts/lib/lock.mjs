@@ -7,7 +7,10 @@ import { inProject } from "./project.mjs"
 
 const POLL_MS = 200
 
-/** Runs `work` while no other process of this checkout runs its own; `onWait` hears who holds the lock. */
+/**
+ * Runs `work` while no other process of this checkout runs its own; `onWait` hears who holds the lock.
+ * `work` is given a function to name each process it starts: one that outlives a killed owner is ended before the lock is taken over.
+ */
 export async function withLock(onWait, work, folder = inProject(".cache", "prepare.lock")) {
   await acquire(folder, onWait)
   // A step that ends the process must not leave the lock behind; a SIGKILL does, and is recognised by its start time.
@@ -16,7 +19,7 @@ export async function withLock(onWait, work, folder = inProject(".cache", "prepa
   }
   process.once("exit", release)
   try {
-    return await work()
+    return await work((child) => writeFileSync(join(folder, "child.json"), identity(child.pid)))
   } finally {
     process.off("exit", release)
     release()
@@ -29,7 +32,8 @@ async function acquire(folder, onWait) {
     if (tryAcquire(folder)) return
     const owner = ownerOf(folder)
     if (owner === null) continue
-    if (startTimeOf(owner.pid) !== owner.startTime) {
+    if (!isAlive(owner)) {
+      await endChild(folder)
       takeAway(folder, owner)
       continue
     }
@@ -44,7 +48,7 @@ function tryAcquire(folder) {
   const mine = `${folder}.${process.pid}`
   rmSync(mine, { recursive: true, force: true })
   mkdirSync(mine, { recursive: true })
-  writeFileSync(join(mine, "owner.json"), JSON.stringify({ pid: process.pid, startTime: startTimeOf(process.pid) }))
+  writeFileSync(join(mine, "owner.json"), identity(process.pid))
   try {
     mkdirSync(dirname(folder), { recursive: true })
     renameSync(mine, folder)
@@ -56,12 +60,30 @@ function tryAcquire(folder) {
   }
 }
 
-function ownerOf(folder) {
+const identity = (pid) => JSON.stringify({ pid, startTime: startTimeOf(pid) })
+const isAlive = ({ pid, startTime }) => startTime !== null && startTimeOf(pid) === startTime
+const ownerOf = (folder) => readIdentity(join(folder, "owner.json"))
+
+function readIdentity(file) {
   try {
-    return JSON.parse(readFileSync(join(folder, "owner.json"), "utf8"))
+    return JSON.parse(readFileSync(file, "utf8"))
   } catch (error) {
     if (error.code === "ENOENT") return null
     throw error
+  }
+}
+
+/** Each step leads a group of its own; two installers in one folder would spoil it. */
+async function endChild(folder) {
+  const child = readIdentity(join(folder, "child.json"))
+  if (child === null) return
+  while (isAlive(child)) {
+    try {
+      process.kill(-child.pid, "SIGKILL")
+    } catch (error) {
+      if (error.code !== "ESRCH") throw error
+    }
+    await sleep(POLL_MS)
   }
 }
 

@@ -33,22 +33,22 @@ const KEPT_BUILDS = 3
 export async function prepare(steps, { upTo = "build" } = {}) {
   const onWait = (pid) => steps.say("waiting", `for another install or build (process ${pid})`)
   const keepGoing = endStepsOnSignal()
-  await withLock(onWait, async () => {
-    await install(steps)
-    await generate(steps)
-    if (upTo === "build") await build(steps)
+  await withLock(onWait, async (onSpawn) => {
+    await install(steps, onSpawn)
+    await generate(steps, onSpawn)
+    if (upTo === "build") await build(steps, onSpawn)
   })
   keepGoing()
 }
 
-async function install(steps) {
+async function install(steps, onSpawn) {
   const stampFile = inProject("node_modules", ".rewake-install")
   const stamp = hashFiles(["package-lock.json"], [process.version, process.versions.modules, process.platform, process.arch])
   if (readIfThere(stampFile) === stamp) return steps.upToDate("install")
   steps.say("install", "npm ci, a few minutes the first time")
   await steps.run("install", async () => {
     try {
-      await npm(["ci", "--include=dev", "--no-audit", "--no-fund", "--no-json", "--loglevel=error"])
+      await npm(["ci", "--include=dev", "--no-audit", "--no-fund", "--no-json", "--loglevel=error"], onSpawn)
     } catch (error) {
       throw withToolchainHint(error)
     }
@@ -56,15 +56,15 @@ async function install(steps) {
   })
 }
 
-async function generate(steps) {
+async function generate(steps, onSpawn) {
   if (readIfThere(inProject("prisma", "generated", "stamp")) === clientsStamp()) return steps.upToDate("generate")
-  await steps.run("generate", () => runQuietly(process.execPath, [inProject("prisma", "generate.mjs")]))
+  await steps.run("generate", () => runQuietly(process.execPath, [inProject("prisma", "generate.mjs")], { onSpawn }))
 }
 
-async function build(steps) {
+async function build(steps, onSpawn) {
   const id = buildId()
   if (isBuilt(id)) return steps.upToDate("build")
-  await steps.run("build", () => runQuietly(process.execPath, [inProject("scripts", "build.mjs"), id]))
+  await steps.run("build", () => runQuietly(process.execPath, [inProject("scripts", "build.mjs"), id], { onSpawn }))
   removeOldBuilds()
 }
 
@@ -87,14 +87,14 @@ function removeOldBuilds() {
   for (const { name } of newestFirst.slice(KEPT_BUILDS)) rmSync(join(folder, name), { recursive: true, force: true })
 }
 
-function npm(args) {
+function npm(args, onSpawn) {
   const env = { ...process.env }
   const headers = nodeHeadersPrefix()
   if (headers !== null) env.npm_config_nodedir ??= headers
   // A production environment would leave out what the build needs.
   env.NODE_ENV = "development"
   const cli = process.env.npm_execpath
-  return cli?.endsWith(".js") ? runQuietly(process.execPath, [cli, ...args], { env }) : runQuietly("npm", args, { env })
+  return cli?.endsWith(".js") ? runQuietly(process.execPath, [cli, ...args], { env, onSpawn }) : runQuietly("npm", args, { env, onSpawn })
 }
 
 /** Native modules compile against headers installed next to this Node, where a download may be impossible. */

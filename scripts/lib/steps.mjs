@@ -70,11 +70,12 @@ export async function runQuietly(command, args, options = {}) {
 }
 
 /** Runs a command to its end, whatever that is. */
-export function capture(command, args, { onLine, timeoutMs, ...options } = {}) {
+export function capture(command, args, { onLine, onSpawn, timeoutMs, ...options } = {}) {
   return new Promise((resolve) => {
     // In a group of its own, so that ending it also ends what it started (compilers, browsers).
     const child = spawn(command, args, { cwd: root, ...options, stdio: ["ignore", "pipe", "pipe"], detached: true })
     running.add(child)
+    onSpawn?.(child)
     const late = timeoutMs === undefined ? undefined : setTimeout(() => endGroup(child, "SIGKILL"), timeoutMs)
     let output = ""
     let rest = ""
