@@ -1,0 +1,88 @@
+import type { PutAgent, PutAgentAnswer } from "../../lib/contracts/agentctl/protocol"
+import { Agent, type Begun } from "./acp/agent"
+import type { AgentExit } from "./acp/agent-process"
+import { Failure } from "./failure"
+import type { FactsFile } from "./session-facts"
+import type { Spool } from "./spool"
+
+export interface SlotPlace {
+  spool: Spool
+  facts: FactsFile
+  workspace: string
+  dataDir: string
+  /** What an earlier daemon left running must be gone first: two agents in one workspace would overwrite each other. */
+  predecessorsEnded: Promise<void>
+  /** Told once, after the last output of an agent that had become ready. */
+  ended(slot: AgentSlot, exit: AgentExit): Promise<void>
+}
+
+/** One life of one agent: starting, ready, exited; never back. */
+export class AgentSlot {
+  readonly executionId: string
+  readonly ready: Promise<PutAgentAnswer>
+  state: "starting" | "ready" | "exited" = "starting"
+  agent: Agent | null = null
+  begun: Begun | null = null
+  stopRequested = false
+  /** Resolves when nothing of it is left, neither process nor unwritten record. */
+  readonly over: Promise<void>
+  private setOver: () => void = () => undefined
+
+  constructor(
+    private readonly body: PutAgent,
+    private readonly place: SlotPlace,
+  ) {
+    this.executionId = body.agent_execution_id
+    this.over = new Promise((resolve) => {
+      this.setOver = resolve
+    })
+    this.ready = this.start()
+    this.ready.catch(() => undefined)
+  }
+
+  async stop(): Promise<void> {
+    this.stopRequested = true
+    await this.agent?.end()
+    await this.over
+  }
+
+  private async start(): Promise<PutAgentAnswer> {
+    const { facts, spool } = this.place
+    const agent_execution_id = this.executionId
+    try {
+      await this.place.predecessorsEnded
+      const agent = await Agent.spawn({ body: this.body, workspace: this.place.workspace, dataDir: this.place.dataDir, spool })
+      this.agent = agent
+      const processes = agent.process.recorded
+      await facts.change({ agent: { agent_execution_id, announced: false, processes } })
+      if (this.stopRequested) throw new Failure("AGENT_START_FAILED", "The agent was stopped before it was ready.")
+      this.begun = await agent.begin(this.body.start)
+      await facts.change({ agent: { agent_execution_id, announced: true, processes } })
+    } catch (error) {
+      await this.giveUp()
+      throw error
+    }
+    const { agent, begun } = this as { agent: Agent; begun: Begun }
+    const pid = agent.process.pid
+    spool.append({ kind: "agent.started", agent_execution_id, strategy: begun.strategy, pid, capabilities: begun.capabilities })
+    spool.append({ kind: "agent.session_announced", agent_execution_id, agent_session_id: begun.agent_session_id })
+    this.state = "ready"
+    void agent.exit.then((exit) => this.finish(exit))
+    await spool.durable()
+    return { ...begun, pid }
+  }
+
+  private async giveUp(): Promise<void> {
+    await this.agent?.end()
+    await this.agent?.exit
+    this.agent?.recorder.close()
+    this.state = "exited"
+    await this.place.facts.change({ agent: null }).finally(this.setOver)
+  }
+
+  private async finish(exit: AgentExit): Promise<void> {
+    this.state = "exited"
+    this.agent?.recorder.close()
+    await this.place.ended(this, exit).finally(this.setOver)
+  }
+}

@@ -1,0 +1,26 @@
+import { open, rename } from "node:fs/promises"
+import { dirname } from "node:path"
+
+/** A rename is on disk only when its folder is; without this a power loss may bring the old name back. */
+export async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, "r")
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}
+
+/** Readers see the old content or the new one, never half. Callers serialise writes to one path: both would use the same draft. */
+export async function replaceFile(path: string, content: string | Buffer): Promise<void> {
+  const draft = `${path}.tmp`
+  const file = await open(draft, "w", 0o600)
+  try {
+    await file.writeFile(content)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(draft, path)
+  await syncFolder(dirname(path))
+}

@@ -1,0 +1,33 @@
+import type { DaemonErrorCode } from "../../lib/contracts/agentctl/protocol"
+
+export const STATUS_OF = {
+  INVALID_INPUT: 400,
+  UNAUTHENTICATED: 401,
+  NOT_FOUND: 404,
+  FENCED: 409,
+  SPOOL_MISMATCH: 409,
+  SPOOL_CUT: 410,
+  AGENT_NOT_RUNNING: 409,
+  AGENT_BUSY: 409,
+  AGENT_COMMAND_NOT_FOUND: 422,
+  AGENT_START_FAILED: 422,
+  AGENT_SESSION_REJECTED: 422,
+  PROMPT_MISMATCH: 409,
+  WORKSPACE_FAILED: 422,
+  WORKSPACE_MISSING: 422,
+  INTERNAL: 500,
+} as const satisfies Record<DaemonErrorCode, number>
+
+/** An answer the caller can act on. `details` are merged into the body, so they must never hold a secret. */
+export class Failure extends Error {
+  constructor(
+    readonly code: DaemonErrorCode,
+    message: string,
+    readonly details: Record<string, unknown> = {},
+  ) {
+    super(message)
+    this.name = "Failure"
+  }
+}
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

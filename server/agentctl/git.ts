@@ -1,0 +1,62 @@
+import { spawn } from "node:child_process"
+import { Failure } from "./failure"
+
+/** A clone of a large repository may take this long; longer is reported as failed. */
+const GIT_TIMEOUT_MS = 15 * 60 * 1000
+const NEUTRAL = [
+  "-c",
+  "user.name=Rewake",
+  "-c",
+  "user.email=rewake@localhost",
+  "-c",
+  "commit.gpgsign=false",
+  "-c",
+  "core.hooksPath=/dev/null",
+]
+
+export interface Git {
+  /** Standard output; WORKSPACE_FAILED with git's last word when it fails. */
+  run(cwd: string, args: string[]): Promise<string>
+  succeeds(cwd: string, args: string[]): Promise<boolean>
+}
+
+export function gitEnvironment(dataDir: string, base: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const env = { ...base }
+  // Set by a git hook around the server, they would point every command at that repository instead of the workspace.
+  for (const name of ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX"])
+    delete env[name]
+  env.GIT_CEILING_DIRECTORIES = [dataDir, base.GIT_CEILING_DIRECTORIES].filter(Boolean).join(":")
+  return env
+}
+
+export function createGit(dataDir: string): Git {
+  const env = { ...gitEnvironment(dataDir, process.env), GIT_TERMINAL_PROMPT: "0", LC_ALL: "C" }
+  const execute = (cwd: string, args: string[]) =>
+    new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve, reject) => {
+      const child = spawn("git", [...NEUTRAL, ...args], { cwd, env, stdio: ["ignore", "pipe", "pipe"], timeout: GIT_TIMEOUT_MS })
+      let stdout = ""
+      let stderr = ""
+      child.stdout.on("data", (bytes) => {
+        stdout = (stdout + bytes).slice(-65536)
+      })
+      child.stderr.on("data", (bytes) => {
+        stderr = (stderr + bytes).slice(-65536)
+      })
+      child.on("error", (error) => reject(new Failure("WORKSPACE_FAILED", `git could not be run: ${error.message}`)))
+      child.on("close", (code) => resolve({ code, stdout, stderr }))
+    })
+  return {
+    async run(cwd, args) {
+      const { code, stdout, stderr } = await execute(cwd, args)
+      if (code === 0) return stdout
+      const last = stderr.trim().split("\n").at(-1)
+      throw new Failure("WORKSPACE_FAILED", withoutCredentials(last || `git ${args[0]} ended with code ${code}`))
+    },
+    async succeeds(cwd, args) {
+      return (await execute(cwd, args)).code === 0
+    },
+  }
+}
+
+/** git repeats the URL it was given, and a URL may hold a password. */
+const withoutCredentials = (text: string): string => text.replace(/:\/\/[^/\s@]+@/g, "://")

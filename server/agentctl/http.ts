@@ -1,0 +1,102 @@
+import { createHash, timingSafeEqual } from "node:crypto"
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import { Failure, STATUS_OF } from "./failure"
+import type { Log } from "./log"
+import { answer, type RouteContext } from "./routes"
+
+const MAX_BODY_BYTES = 1024 * 1024
+
+export interface HttpServer {
+  endpoint: string
+  /** When a caller that knew the secret was last heard, an open stream counting as now. */
+  lastHeard(): number
+  stop(): void
+}
+
+export async function listen(context: RouteContext, secret: string, log: Log): Promise<HttpServer> {
+  let lastHeard = Date.now()
+  let streams = 0
+  const expected = digest(`Bearer ${secret}`)
+  const server = createServer((message, response) => {
+    const url = new URL(message.url ?? "/", "http://agentctl")
+    const isStream = url.pathname.endsWith("/events")
+    const work = async () => {
+      if (!timingSafeEqual(digest(message.headers.authorization ?? ""), expected))
+        throw new Failure("UNAUTHENTICATED", "The secret is missing or wrong.")
+      lastHeard = Date.now()
+      return answer(context, {
+        method: message.method ?? "GET",
+        path: url.pathname.split("/").filter((part) => part !== ""),
+        query: url.searchParams,
+        header: (name) => oneOf(message.headers[name]),
+        body: () => readBody(message),
+        response,
+      })
+    }
+    if (isStream) streams++
+    work()
+      .then((body) => body && send(response, 200, body))
+      .catch((error) => sendFailure(response, error, log, `${message.method} ${url.pathname}`))
+      .finally(() => {
+        if (isStream) streams--
+        lastHeard = streams > 0 ? Date.now() : lastHeard
+      })
+  })
+  // An event stream stays open for days; an idle connection must outlive the caller's pause between two calls.
+  server.requestTimeout = 0
+  server.keepAliveTimeout = 65_000
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject)
+    server.listen(0, "127.0.0.1", resolve)
+  })
+  server.on("clientError", (_error, socket) => socket.destroy())
+  return {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    lastHeard: () => (streams > 0 ? Date.now() : lastHeard),
+    stop: () => stop(server),
+  }
+}
+
+function stop(server: Server): void {
+  server.close()
+  server.closeAllConnections()
+}
+
+function send(response: ServerResponse, status: number, body: object): void {
+  if (response.headersSent || response.destroyed) return
+  const text = JSON.stringify(body)
+  response.writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(text) })
+  response.end(text)
+}
+
+function sendFailure(response: ServerResponse, error: unknown, log: Log, call: string): void {
+  if (error instanceof Failure) {
+    const status = error.details.status === 413 ? 413 : STATUS_OF[error.code]
+    return send(response, status, { ...error.details, code: error.code, message: error.message })
+  }
+  log.error("http.failed", error, { call })
+  if (response.headersSent) response.destroy()
+  else send(response, 500, { code: "INTERNAL", message: "The daemon failed; its log says why." })
+}
+
+async function readBody(message: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of message as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    // Read to its end, so that the answer is not lost in a reset connection.
+    if (bytes <= MAX_BODY_BYTES) chunks.push(chunk)
+    else chunks.length = 0
+    if (bytes > 16 * MAX_BODY_BYTES) break
+  }
+  if (bytes > MAX_BODY_BYTES) throw new Failure("INVALID_INPUT", `A body has at most ${MAX_BODY_BYTES} bytes.`, { status: 413 })
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString("utf8"))
+  } catch {
+    throw new Failure("INVALID_INPUT", "The body is no JSON.")
+  }
+}
+
+const digest = (text: string): Buffer => createHash("sha256").update(text).digest()
+const oneOf = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value)

@@ -1,0 +1,250 @@
+import { existsSync } from "node:fs"
+import type { DaemonSession, PutAgent, PutAgentAnswer, PutPrompt, PutSession } from "../../lib/contracts/agentctl/protocol"
+import type { Outcome } from "../../lib/contracts/waits"
+import { rpcCode, rpcText } from "./acp/agent"
+import type { AgentExit } from "./acp/agent-process"
+import { AgentSlot } from "./agent-slot"
+import { Failure, messageOf } from "./failure"
+import type { Log } from "./log"
+import { endProcesses } from "./process-tree"
+import type { PromptLedger } from "./prompt-ledger"
+import { createSerial } from "./serial"
+import type { FactsFile } from "./session-facts"
+import type { Spool } from "./spool"
+import type { Workspaces } from "./workspace"
+
+export interface SessionParts {
+  id: string
+  dataDir: string
+  facts: FactsFile
+  spool: Spool
+  ledger: PromptLedger
+  workspaces: Workspaces
+  predecessorsEnded: Promise<void>
+  /** True while the daemon itself is ending: its turns are not failed by the agent but interrupted, which the server says. */
+  shuttingDown(): boolean
+  log: Log
+}
+
+interface Turn {
+  run_id: string
+  prompt_id: string
+  slot: AgentSlot
+}
+
+/** One session in this place: its spool, its workspace, at most one agent, at most one turn. */
+export class Session {
+  private slot: AgentSlot | null = null
+  private turn: Turn | null = null
+  private readonly serial = createSerial()
+
+  constructor(private readonly parts: SessionParts) {}
+
+  get spool(): Spool {
+    return this.parts.spool
+  }
+
+  describe(): DaemonSession {
+    const { id, facts, spool } = this.parts
+    const workspace = facts.facts.workspace
+    return {
+      session_id: id,
+      spool_id: spool.id,
+      head: spool.head,
+      epoch: facts.facts.epoch,
+      workspace_path: workspace?.path ?? "",
+      worktree_branch: workspace?.kind === "worktree" ? workspace.branch : null,
+      agent: this.slot && {
+        agent_execution_id: this.slot.executionId,
+        state: this.slot.state,
+        pid: this.slot.state === "exited" ? null : (this.slot.agent?.process.pid ?? null),
+        agent_session_id: this.slot.begun?.agent_session_id ?? null,
+        capabilities: this.slot.begun?.capabilities ?? null,
+      },
+      run: this.turn && { run_id: this.turn.run_id, prompt_id: this.turn.prompt_id },
+      pending_permissions: this.slot?.agent?.permissions.ids() ?? [],
+    }
+  }
+
+  /** A server that lost this session to another must not change it any more, also after this daemon was restarted. */
+  async fence(epoch: number): Promise<void> {
+    const seen = this.parts.facts.facts.epoch
+    if (epoch < seen) throw new Failure("FENCED", `Epoch ${epoch} is over; the session is at ${seen}.`, { epoch: seen })
+    if (epoch > seen) await this.parts.facts.change({ epoch })
+  }
+
+  /** Ends what a predecessor of this daemon left running here, and says so. */
+  async endPredecessor(): Promise<void> {
+    const { facts, spool, predecessorsEnded } = this.parts
+    const left = facts.facts.agent
+    if (!left) return
+    await Promise.all([endProcesses(left.processes), predecessorsEnded])
+    if (left.announced) {
+      spool.append({
+        kind: "agent.exited",
+        agent_execution_id: left.agent_execution_id,
+        code: null,
+        signal: null,
+        cause: "predecessor_died",
+        stderr_tail: "",
+      })
+      await spool.durable()
+    }
+    await facts.change({ agent: null })
+  }
+
+  put(body: PutSession): Promise<void> {
+    return this.serial(async () => {
+      const { facts, workspaces } = this.parts
+      const { generation, workspace } = facts.facts
+      if (body.generation < generation)
+        throw new Failure("FENCED", `Generation ${body.generation} is over; the session is at ${generation}.`)
+      const moved = workspace !== null && workspace.path !== body.workspace.path
+      if (moved && this.isAgentUp()) throw new Failure("AGENT_BUSY", "An agent is at work in this session's workspace.")
+      await workspaces.make(body.workspace)
+      if (JSON.stringify([generation, workspace]) !== JSON.stringify([body.generation, body.workspace])) {
+        await facts.change({ generation: body.generation, workspace: body.workspace })
+      }
+    })
+  }
+
+  async startAgent(body: PutAgent): Promise<PutAgentAnswer> {
+    const { slot } = this
+    if (slot?.executionId === body.agent_execution_id) {
+      if (slot.state === "exited" && slot.begun) throw new Failure("AGENT_NOT_RUNNING", "That agent has ended since.")
+      return slot.ready
+    }
+    if (this.isAgentUp()) throw new Failure("AGENT_BUSY", "Another agent is up in this session.")
+    const { facts, spool, dataDir, predecessorsEnded } = this.parts
+    const workspace = facts.facts.workspace?.path
+    if (!workspace || !existsSync(workspace)) throw new Failure("WORKSPACE_MISSING", "The session's workspace does not exist.")
+    this.slot = new AgentSlot(body, { spool, facts, workspace, dataDir, predecessorsEnded, ended: (s, exit) => this.agentEnded(s, exit) })
+    return this.slot.ready
+  }
+
+  async stopAgent(): Promise<void> {
+    await this.slot?.stop()
+  }
+
+  /** At most once per id, for ever: the ledger is on disk before the agent hears of it. */
+  prompt(promptId: string, body: PutPrompt): Promise<{ accepted: true; duplicate: boolean }> {
+    return this.serial(async () => {
+      const { spool, ledger } = this.parts
+      if (body.spool_id !== spool.id) throw new Failure("SPOOL_MISMATCH", "This session has another spool now.", { spool_id: spool.id })
+      const known = ledger.find(promptId)
+      if (known) {
+        if (known.body_sha256 !== body.body_sha256) throw new Failure("PROMPT_MISMATCH", "This prompt id was used for another text.")
+        return { accepted: true, duplicate: true }
+      }
+      const { slot } = this
+      if (slot?.state !== "ready" || slot.stopRequested) throw new Failure("AGENT_NOT_RUNNING", "No agent is ready in this session.")
+      if (this.turn) throw new Failure("AGENT_BUSY", "A turn is in progress.", { run_id: this.turn.run_id })
+      const turn: Turn = { run_id: body.run_id, prompt_id: promptId, slot }
+      this.turn = turn
+      try {
+        await ledger.record({ prompt_id: promptId, run_id: body.run_id, body_sha256: body.body_sha256 })
+      } catch (error) {
+        this.turn = null
+        throw error
+      }
+      slot.agent?.turnBegan(body.run_id)
+      spool.append({ kind: "prompt.accepted", prompt_id: promptId, run_id: body.run_id, body_sha256: body.body_sha256 })
+      await spool.durable()
+      slot.agent?.prompt(body.content).then(
+        (stopReason) => this.endTurn(turn, stopReason),
+        (error) => this.failTurn(turn, error),
+      )
+      return { accepted: true, duplicate: false }
+    })
+  }
+
+  /** In line with prompts: a cancel sent ahead of its prompt would be ignored by the agent. */
+  cancel(runId: string): Promise<{ cancelled: boolean }> {
+    return this.serial(async () => {
+      if (this.turn?.run_id !== runId) return { cancelled: false }
+      await this.turn.slot.agent?.cancel()
+      return { cancelled: true }
+    })
+  }
+
+  async answerPermission(permissionId: string, outcome: Outcome): Promise<Outcome> {
+    const permissions = this.slot?.agent?.permissions
+    if (!permissions) throw new Failure("NOT_FOUND", "No such permission is pending.")
+    const standing = await permissions.answer(permissionId, outcome)
+    await this.parts.spool.durable()
+    return standing
+  }
+
+  ack(spoolId: string, n: number): void {
+    const { spool } = this.parts
+    if (spoolId !== spool.id) throw new Failure("SPOOL_MISMATCH", "This session has another spool now.", { spool_id: spool.id })
+    spool.ack(n)
+  }
+
+  isAgentUp(): boolean {
+    return this.slot !== null && this.slot.state !== "exited"
+  }
+
+  /** Ends the agent and closes the files; nothing is removed. */
+  async close(): Promise<void> {
+    await this.stopAgent()
+    await this.parts.spool.close()
+  }
+
+  discardWorkspace(): Promise<boolean> {
+    const { workspace } = this.parts.facts.facts
+    return workspace ? this.parts.workspaces.discard(workspace, this.parts.id) : Promise.resolve(false)
+  }
+
+  private endTurn(turn: Turn, stopReason: string): void {
+    if (this.turn !== turn) return
+    const { recorder, permissions } = turn.slot.agent as NonNullable<AgentSlot["agent"]>
+    this.turn = null
+    void permissions.cancelAll()
+    recorder.record({ kind: "turn.ended", run_id: turn.run_id, prompt_id: turn.prompt_id, stop_reason: stopReason })
+    recorder.runId = null
+  }
+
+  private failTurn(turn: Turn, error: unknown): void {
+    // Without a code the connection ended: the exit that follows says how, and comes first.
+    if (this.turn !== turn || rpcCode(error) === null) return
+    const { recorder, permissions } = turn.slot.agent as NonNullable<AgentSlot["agent"]>
+    this.turn = null
+    void permissions.cancelAll()
+    recorder.record({ kind: "turn.failed", run_id: turn.run_id, prompt_id: turn.prompt_id, reason: "agent_error", message: rpcText(error) })
+    recorder.runId = null
+  }
+
+  private agentEnded(slot: AgentSlot, exit: AgentExit): Promise<void> {
+    return this.serial(async () => {
+      const { spool, facts, log, id } = this.parts
+      const tail = slot.agent?.process.stderrTail() ?? ""
+      const withDaemon = this.parts.shuttingDown()
+      const cause = withDaemon ? "predecessor_died" : slot.stopRequested ? "stopped" : "exited"
+      try {
+        spool.append({ kind: "agent.exited", agent_execution_id: slot.executionId, ...exit, cause, stderr_tail: tail })
+        if (this.turn?.slot === slot && !withDaemon) {
+          const { run_id, prompt_id } = this.turn
+          spool.append({
+            kind: "turn.failed",
+            run_id,
+            prompt_id,
+            reason: "agent_exited",
+            message: describeExit(exit, slot.stopRequested, tail),
+          })
+        }
+        if (this.turn?.slot === slot) this.turn = null
+        await spool.durable()
+        await facts.change({ agent: null })
+      } catch (error) {
+        log.error("agent.end_not_recorded", messageOf(error), { session_id: id })
+      }
+    })
+  }
+}
+
+function describeExit({ code, signal }: AgentExit, stopped: boolean, tail: string): string {
+  if (stopped) return "The agent was stopped."
+  const last = tail.trim().split("\n").at(-1)
+  return `The agent ended with ${signal ? `signal ${signal}` : `code ${code}`}${last ? `: ${last}` : "."}`
+}

@@ -1,0 +1,109 @@
+import { randomUUID } from "node:crypto"
+import { existsSync } from "node:fs"
+import { mkdir, readdir, realpath, rename, rm } from "node:fs/promises"
+import { basename, dirname, isAbsolute, join, sep } from "node:path"
+import type { WorkspaceSpec } from "../../lib/contracts/agentctl/protocol"
+import { Failure, messageOf } from "./failure"
+import type { Git } from "./git"
+import { createKeyedSerial } from "./serial"
+
+type Worktree = Extract<WorkspaceSpec, { kind: "worktree" }>
+
+/** What lies in the trash this long is deleted. */
+const TRASH_KEPT_MS = 24 * 60 * 60 * 1000
+
+export interface Workspaces {
+  /** Makes what is missing, keeps what is there. */
+  make(spec: WorkspaceSpec): Promise<void>
+  /** Into the trash, and only what Rewake made itself; a folder elsewhere is left alone. */
+  discard(spec: WorkspaceSpec, sessionId: string): Promise<boolean>
+  emptyOldTrash(): Promise<void>
+}
+
+export function createWorkspaces(dataDir: string, git: Git): Workspaces {
+  // Two worktrees added to one repository at once fail on its locks.
+  const perRepository = createKeyedSerial()
+  const trash = join(dataDir, "trash")
+  return {
+    async make(spec) {
+      if (!isAbsolute(spec.path)) throw new Failure("INVALID_INPUT", "A workspace path is absolute.")
+      try {
+        if (spec.kind === "folder") await perRepository(spec.path, () => makeFolder(git, spec.path))
+        else await perRepository(spec.mirror ?? spec.repository, () => makeWorktree(git, spec))
+      } catch (error) {
+        if (error instanceof Failure) throw error
+        throw new Failure("WORKSPACE_FAILED", messageOf(error))
+      }
+    },
+
+    async discard(spec, sessionId) {
+      if (!(await liesUnder(spec.path, join(dataDir, "workspaces")))) return false
+      await mkdir(trash, { recursive: true, mode: 0o700 })
+      await rename(spec.path, join(trash, `${sessionId}-${Date.now()}-${basename(spec.path)}`))
+      if (spec.kind === "worktree") {
+        const repository = spec.mirror ?? spec.repository
+        // Only this worktree's entry: a prune would also forget others whose disk is merely not mounted now.
+        await perRepository(repository, () => git.run(repository, ["worktree", "remove", spec.path])).catch(() => undefined)
+      }
+      return true
+    },
+
+    async emptyOldTrash() {
+      for (const name of await readdir(trash).catch(() => [])) {
+        const discardedAt = Number(/-(\d{13})-/.exec(name)?.[1] ?? Number.NaN)
+        if (Date.now() - discardedAt > TRASH_KEPT_MS) await rm(join(trash, name), { recursive: true, force: true }).catch(() => undefined)
+      }
+    },
+  }
+}
+
+async function makeFolder(git: Git, path: string): Promise<void> {
+  await mkdir(path, { recursive: true })
+  if (!existsSync(join(path, ".git"))) await git.run(path, ["init", "-q", "-b", "main"])
+  // Without a first commit there is nothing to compare the work with.
+  if (!(await git.succeeds(path, ["rev-parse", "-q", "--verify", "HEAD"]))) {
+    await git.run(path, ["commit", "-q", "--allow-empty", "--no-verify", "-m", "Start of the workspace"])
+  }
+}
+
+async function makeWorktree(git: Git, spec: Worktree): Promise<void> {
+  const repository = spec.mirror ?? spec.repository
+  if (spec.mirror && !existsSync(join(spec.mirror, "HEAD"))) await cloneMirror(git, spec.repository, spec.mirror)
+  if (!isAbsolute(repository) || !existsSync(repository)) throw new Failure("WORKSPACE_FAILED", "The repository does not exist.")
+
+  if (existsSync(join(spec.path, ".git"))) return
+  if (existsSync(spec.path) && (await readdir(spec.path)).length > 0) {
+    throw new Failure("WORKSPACE_FAILED", "The workspace path exists and is no worktree; it was left as it is.")
+  }
+  await mkdir(dirname(spec.path), { recursive: true })
+  if (await git.succeeds(repository, ["rev-parse", "-q", "--verify", `refs/heads/${spec.branch}`])) {
+    // git still lists a worktree whose folder is gone, and would refuse its branch.
+    if (await isRegistered(git, repository, spec.path)) await git.run(repository, ["worktree", "remove", spec.path])
+    await git.run(repository, ["worktree", "add", "-q", spec.path, spec.branch])
+    return
+  }
+  const fresh = spec.mirror !== null && (await git.succeeds(repository, ["fetch", "-q", "origin", "HEAD"]))
+  await git.run(repository, ["worktree", "add", "-q", "--no-track", "-b", spec.branch, spec.path, fresh ? "FETCH_HEAD" : "HEAD"])
+}
+
+async function cloneMirror(git: Git, url: string, mirror: string): Promise<void> {
+  if (url.startsWith("-")) throw new Failure("INVALID_INPUT", "That is no repository.")
+  await mkdir(dirname(mirror), { recursive: true })
+  const draft = `${mirror}.cloning-${randomUUID()}`
+  try {
+    await git.run(dirname(mirror), ["clone", "-q", "--bare", "--", url, draft])
+    await rename(draft, mirror)
+  } finally {
+    await rm(draft, { recursive: true, force: true })
+  }
+}
+
+async function isRegistered(git: Git, repository: string, path: string): Promise<boolean> {
+  const listed = (await git.run(repository, ["worktree", "list", "--porcelain"])).split("\n")
+  return listed.includes(`worktree ${path}`)
+}
+
+async function liesUnder(path: string, folder: string): Promise<boolean> {
+  const [real, root] = await Promise.all([realpath(path).catch(() => null), realpath(folder).catch(() => null)])
+  return real !== null && root !== null && real.startsWith(root + sep)
+}

@@ -1,0 +1,122 @@
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { parseArgs } from "node:util"
+import { agent, type ContentBlock, methods, RequestError, type SessionUpdate, type StopReason } from "@agentclientprotocol/sdk"
+import { carryOut } from "./carry-out"
+import { parseCommand } from "./command"
+import { Conversation } from "./conversation"
+import { helpText } from "./help-text"
+import { readInjectedHistory } from "./injected-history"
+import { openStdio } from "./stdio"
+import { Turn } from "./turn"
+
+/** The agents that ship with Rewake: no model, no account, but the real protocol in a process of their own. */
+
+const VARIANTS = {
+  demo: { loads: true, injected: false, memory: "I keep this conversation in a file of my own, so a new process of mine can load it." },
+  "demo-inject": {
+    loads: false,
+    injected: true,
+    memory: "I cannot load an old conversation, but I read the history that is put in front of my first prompt.",
+  },
+  "demo-forgetful": { loads: false, injected: false, memory: "I remember only while my process lives." },
+} as const
+
+const { values } = parseArgs({ options: { variant: { type: "string", default: "demo" } } })
+const variant = VARIANTS[values.variant as keyof typeof VARIANTS]
+if (!variant) {
+  process.stderr.write(`unknown variant ${values.variant}\n`)
+  process.exit(2)
+}
+
+const folder = join(process.env.REWAKE_DATA_DIR ?? tmpdir(), "demo-agent")
+
+interface Open {
+  conversation: Conversation
+  cwd: string
+  turn: AbortController | null
+}
+const open = new Map<string, Open>()
+
+const find = (sessionId: string): Open => {
+  const found = open.get(sessionId)
+  if (!found) throw RequestError.sessionNotFound(sessionId)
+  return found
+}
+
+async function load(sessionId: string, cwd: string): Promise<Conversation> {
+  const conversation = variant.loads ? await Conversation.load(folder, sessionId) : null
+  if (!conversation) throw RequestError.sessionNotFound(sessionId)
+  open.set(sessionId, { conversation, cwd, turn: null })
+  return conversation
+}
+
+const app = agent({ name: "rewake-demo" })
+  .onRequest(methods.agent.initialize, () => ({
+    protocolVersion: 1,
+    agentInfo: { name: values.variant, version: "0.1.0" },
+    agentCapabilities: { loadSession: variant.loads, ...(variant.loads ? { sessionCapabilities: { resume: {} } } : {}) },
+    authMethods: [],
+  }))
+  .onRequest(methods.agent.session.new, async ({ params }) => {
+    const conversation = await Conversation.begin(variant.loads ? folder : null)
+    open.set(conversation.id, { conversation, cwd: params.cwd, turn: null })
+    return { sessionId: conversation.id }
+  })
+  .onRequest(methods.agent.session.load, async ({ params, client }) => {
+    const conversation = await load(params.sessionId, params.cwd)
+    for (const { role, text } of conversation.said) {
+      const update: SessionUpdate = {
+        sessionUpdate: role === "user" ? "user_message_chunk" : "agent_message_chunk",
+        content: { type: "text", text },
+      }
+      await client.notify("session/update", { sessionId: params.sessionId, update })
+    }
+    return {}
+  })
+  .onRequest(methods.agent.session.resume, async ({ params }) => {
+    await load(params.sessionId, params.cwd)
+    return {}
+  })
+  .onRequest(methods.agent.session.prompt, async ({ params, client }) => {
+    const session = find(params.sessionId)
+    if (session.turn) throw RequestError.invalidRequest(undefined, "a turn is in progress")
+    const cancel = new AbortController()
+    session.turn = cancel
+    try {
+      const message = await hear(session.conversation, textOf(params.prompt))
+      const turn = new Turn(client, session.conversation, session.cwd, cancel.signal, helpText(variant.memory))
+      const stopReason = await untilCancelled(cancel.signal, () => carryOut(turn, parseCommand(message)))
+      if (turn.spoken) await session.conversation.add({ role: "agent", text: turn.spoken })
+      return { stopReason }
+    } finally {
+      session.turn = null
+    }
+  })
+  .onNotification(methods.agent.session.cancel, ({ params }) => {
+    open.get(params.sessionId)?.turn?.abort(new Error("cancelled"))
+  })
+
+/** The message itself, with what was told before it put into memory. */
+async function hear(conversation: Conversation, prompt: string): Promise<string> {
+  const injected = variant.injected ? readInjectedHistory(prompt) : null
+  for (const said of injected?.history ?? []) await conversation.add(said)
+  const message = injected?.request ?? prompt
+  await conversation.add({ role: "user", text: message })
+  return message
+}
+
+async function untilCancelled(cancelled: AbortSignal, work: () => Promise<StopReason>): Promise<StopReason> {
+  try {
+    return await work()
+  } catch (error) {
+    if (cancelled.aborted) return "cancelled"
+    throw error
+  }
+}
+
+const textOf = (blocks: ContentBlock[]): string => blocks.map((block) => (block.type === "text" ? block.text : "")).join("\n")
+
+const connection = app.connect(openStdio())
+// Without its client an agent has nobody to work for.
+void connection.closed.then(() => process.exit(0))
