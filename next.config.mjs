@@ -1,6 +1,9 @@
 import { dirname } from "node:path"
 import { fileURLToPath } from "node:url"
 
+// A self-hosted workbench reports to nobody.
+process.env.NEXT_TELEMETRY_DISABLED = "1"
+
 const securityHeaders = [
   { key: "X-Content-Type-Options", value: "nosniff" },
   { key: "X-Frame-Options", value: "DENY" },

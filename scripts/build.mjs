@@ -45,7 +45,7 @@ function buildPages() {
   const { status } = spawnSync(process.execPath, [inProject("node_modules", "next", "dist", "bin", "next"), "build"], {
     cwd: root,
     stdio: ["ignore", "inherit", "inherit"],
-    env: { ...process.env, NODE_ENV: "production", NEXT_TELEMETRY_DISABLED: "1", REWAKE_NEXT_DIR: `.next/${build}` },
+    env: { ...process.env, NODE_ENV: "production", REWAKE_NEXT_DIR: `.next/${build}` },
   })
   if (status !== 0) {
     rmSync(folder, { recursive: true, force: true })
