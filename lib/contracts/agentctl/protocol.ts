@@ -1,0 +1,179 @@
+import { z } from "zod"
+import { AgentCapabilities, PlanEntry, ToolCallFields, ToolUpdateFields } from "../events"
+import { Outcome, WaitOption } from "../waits"
+
+/**
+ * The wire between the server and agentctl. A newer server must be able to adopt an older daemon:
+ * add optional fields, raise PROTOCOL_VERSION only when an older reader would be wrong.
+ */
+export const PROTOCOL_VERSION = 1
+
+/** Every changing call carries the caller's session epoch; the daemon refuses one lower than it has seen (409 FENCED). */
+export const EPOCH_HEADER = "x-rewake-epoch"
+
+/** `DATA_DIR/run/agentctl.json`, 0600: how a server finds the daemon of this folder. `start_time` guards against reused pids. */
+export const AgentctlFile = z.object({
+  pid: z.number().int(),
+  start_time: z.string(),
+  endpoint: z.string(),
+  instance_id: z.string(),
+  secret: z.string(),
+  protocol: z.number().int(),
+  build: z.string(),
+})
+export type AgentctlFile = z.infer<typeof AgentctlFile>
+
+export const Health = z.object({
+  protocol: z.number().int(),
+  instance_id: z.string(),
+  started_at: z.string(),
+  pid: z.number().int(),
+  build: z.string(),
+  sessions: z.number().int(),
+})
+export type Health = z.infer<typeof Health>
+
+export const Capabilities = z.object({ supports_session_resume: z.boolean(), supports_workspace_only: z.boolean() })
+export type Capabilities = z.infer<typeof Capabilities>
+
+export const WorkspaceSpec = z.discriminatedUnion("kind", [
+  /** An own folder with its own `git init`. */
+  z.object({ kind: z.literal("folder"), path: z.string() }),
+  /** A worktree of `repository` (a local path, or a URL cloned once into `mirror`) on its own branch. */
+  z.object({
+    kind: z.literal("worktree"),
+    path: z.string(),
+    repository: z.string(),
+    mirror: z.string().nullable(),
+    branch: z.string(),
+  }),
+])
+export type WorkspaceSpec = z.infer<typeof WorkspaceSpec>
+
+/** PUT /sessions/{id}: makes spool and workspace if they are missing; repeating it changes nothing. */
+export const PutSession = z.object({ generation: z.number().int(), workspace: WorkspaceSpec })
+export type PutSession = z.infer<typeof PutSession>
+
+export const AgentState = z.object({
+  agent_execution_id: z.string(),
+  state: z.enum(["starting", "ready", "exited"]),
+  pid: z.number().int().nullable(),
+  agent_session_id: z.string().nullable(),
+  capabilities: AgentCapabilities.nullable(),
+})
+
+/** GET /sessions/{id} and the answer to PUT: what the daemon holds of this session now. */
+export const DaemonSession = z.object({
+  session_id: z.string(),
+  spool_id: z.string(),
+  /** The newest record that is on disk; what the server has not read lies between its cursor and this. */
+  head: z.number().int(),
+  epoch: z.number().int(),
+  workspace_path: z.string(),
+  worktree_branch: z.string().nullable(),
+  agent: AgentState.nullable(),
+  run: z.object({ run_id: z.string(), prompt_id: z.string() }).nullable(),
+  pending_permissions: z.array(z.string()),
+})
+export type DaemonSession = z.infer<typeof DaemonSession>
+
+/**
+ * PUT /sessions/{id}/agent: answers when the agent is ready or has failed to start. The same `agent_execution_id` again joins
+ * the first call. `continue` tries session/resume, else session/load, with that id; a refused id fails with AGENT_SESSION_REJECTED
+ * and never falls back to a new conversation by itself.
+ */
+export const PutAgent = z.object({
+  agent_execution_id: z.string(),
+  command: z.string(),
+  args: z.array(z.string()),
+  env: z.record(z.string(), z.string()),
+  start: z.discriminatedUnion("kind", [z.object({ kind: z.literal("new") }), z.object({ kind: z.literal("continue"), agent_session_id: z.string() })]),
+})
+export type PutAgent = z.infer<typeof PutAgent>
+
+export const PutAgentAnswer = z.object({
+  strategy: z.enum(["new", "loaded", "resumed"]),
+  agent_session_id: z.string(),
+  capabilities: AgentCapabilities,
+  pid: z.number().int().nullable(),
+})
+export type PutAgentAnswer = z.infer<typeof PutAgentAnswer>
+
+/** PUT /sessions/{id}/prompts/{prompt_id}: at most once per id, for ever; a repeat answers `duplicate: true` and does nothing. */
+export const PutPrompt = z.object({ spool_id: z.string(), run_id: z.string(), content: z.string(), body_sha256: z.string() })
+export type PutPrompt = z.infer<typeof PutPrompt>
+export const PutPromptAnswer = z.object({ accepted: z.literal(true), duplicate: z.boolean() })
+
+/** PUT /sessions/{id}/permissions/{permission_id}: the same outcome again is accepted; the first one stands. */
+export const PutPermission = z.object({ outcome: Outcome })
+
+/** PUT /sessions/{id}/ack: everything up to `n` is committed in the server's journal and may be cut. */
+export const PutAck = z.object({ spool_id: z.string(), n: z.number().int() })
+
+export const DAEMON_ERRORS = [
+  "INVALID_INPUT",
+  "UNAUTHENTICATED",
+  "NOT_FOUND",
+  "FENCED",
+  "SPOOL_MISMATCH",
+  "SPOOL_CUT",
+  "AGENT_NOT_RUNNING",
+  "AGENT_BUSY",
+  "AGENT_COMMAND_NOT_FOUND",
+  "AGENT_START_FAILED",
+  "AGENT_SESSION_REJECTED",
+  "PROMPT_MISMATCH",
+  "WORKSPACE_FAILED",
+  "WORKSPACE_MISSING",
+  "INTERNAL",
+] as const
+export type DaemonErrorCode = (typeof DAEMON_ERRORS)[number]
+export const DaemonError = z.object({ code: z.enum(DAEMON_ERRORS), message: z.string() })
+
+/* The spool: what the daemon saw, one JSON object a line, `n` counting from 1. The first line of the file is the header. */
+
+export const SpoolHeader = z.object({ spool_id: z.string(), session_id: z.string(), created_at: z.string(), first: z.number().int() })
+
+const base = { n: z.number().int().positive(), ts: z.string() }
+const r = <K extends string, S extends z.ZodRawShape>(kind: K, shape: S) => z.object({ ...base, kind: z.literal(kind), ...shape })
+const run = { run_id: z.string().nullable() }
+
+export const SpoolRecord = z.discriminatedUnion("kind", [
+  r("agent.started", {
+    agent_execution_id: z.string(),
+    strategy: z.enum(["new", "loaded", "resumed"]),
+    pid: z.number().int().nullable(),
+    capabilities: AgentCapabilities,
+  }),
+  r("agent.session_announced", { agent_execution_id: z.string(), agent_session_id: z.string() }),
+  r("agent.exited", {
+    agent_execution_id: z.string(),
+    code: z.number().nullable(),
+    signal: z.string().nullable(),
+    /** Stopped on request, or with its daemon's predecessor. */
+    cause: z.enum(["exited", "stopped", "predecessor_died"]),
+    stderr_tail: z.string(),
+  }),
+  r("prompt.accepted", { prompt_id: z.string(), run_id: z.string(), body_sha256: z.string() }),
+  /** The first after a silence goes at once, then coalesced. A new `message_id` begins when the role changes or anything else came between. */
+  r("message.delta", { ...run, message_id: z.string(), role: z.enum(["agent", "thought"]), content: z.string() }),
+  r("tool.call", { ...run, ...ToolCallFields.shape }),
+  r("tool.update", { ...run, ...ToolUpdateFields.shape }),
+  r("plan.updated", { ...run, entries: z.array(PlanEntry) }),
+  r("agent.update", { ...run, update: z.unknown() }),
+  r("permission.requested", {
+    ...run,
+    permission_id: z.string(),
+    tool_call_id: z.string().nullable(),
+    title: z.string(),
+    detail: z.string().nullable(),
+    options: z.array(WaitOption),
+  }),
+  r("permission.resolved", { permission_id: z.string(), outcome: Outcome }),
+  r("turn.ended", { run_id: z.string(), prompt_id: z.string(), stop_reason: z.string() }),
+  r("turn.failed", { run_id: z.string(), prompt_id: z.string(), reason: z.enum(["agent_error", "agent_exited", "protocol_error"]), message: z.string() }),
+  r("record.rejected", { sha256: z.string(), reason: z.string() }),
+])
+export type SpoolRecord = z.infer<typeof SpoolRecord>
+type Unplaced<E> = E extends SpoolRecord ? Omit<E, "n" | "ts"> : never
+export type NewSpoolRecord = Unplaced<SpoolRecord>

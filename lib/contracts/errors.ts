@@ -1,0 +1,82 @@
+/** Codes a client may act on; the details beside each are part of the contract. */
+export type ErrorDetails = {
+  INVALID_INPUT: { issues: readonly string[] }
+  CURSOR_AHEAD: { head_seq: number }
+  UNAUTHENTICATED: object
+  FORBIDDEN: object
+  NOT_FOUND: { entity: string }
+  CONFLICT: object
+  IDEMPOTENCY_CONFLICT: object
+  PROMPT_NOT_QUEUED: { prompt_id: string }
+  RESUME_TOKEN_REJECTED: { reason: "expired" | "consumed" | "revoked" | "wrong_run" | "unknown" }
+  SESSION_TERMINAL: { state: string }
+  SESSION_NOT_RESUMABLE: object
+  TASK_EXPIRED_RESTORABLE: {
+    task_id: number
+    task_type: string
+    expire_hours: number
+    last_updated_at: string
+    reason: "expired" | "executor_deleted"
+  }
+  PAYLOAD_TOO_LARGE: { limit_bytes: number }
+  WORKSPACE_NOT_FOUND: { path: string }
+  WORKSPACE_NOT_ALLOWED: { path: string }
+  AGENT_UNAVAILABLE: { agent: string }
+  RATE_LIMITED: { retry_after_seconds: number }
+  QUEUE_FULL: { limit: number }
+  NOT_READY: object
+  INTERNAL: object
+}
+export type ErrorCode = keyof ErrorDetails
+
+export const httpStatus = {
+  INVALID_INPUT: 400,
+  CURSOR_AHEAD: 400,
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  CONFLICT: 409,
+  IDEMPOTENCY_CONFLICT: 409,
+  PROMPT_NOT_QUEUED: 409,
+  RESUME_TOKEN_REJECTED: 409,
+  SESSION_TERMINAL: 409,
+  SESSION_NOT_RESUMABLE: 409,
+  TASK_EXPIRED_RESTORABLE: 409,
+  PAYLOAD_TOO_LARGE: 413,
+  WORKSPACE_NOT_FOUND: 422,
+  WORKSPACE_NOT_ALLOWED: 422,
+  AGENT_UNAVAILABLE: 422,
+  RATE_LIMITED: 429,
+  QUEUE_FULL: 429,
+  INTERNAL: 500,
+  NOT_READY: 503,
+} satisfies Record<ErrorCode, number>
+
+const tag: unique symbol = Symbol.for("rewake.error") as never
+
+export class AppError<C extends ErrorCode = ErrorCode> extends Error {
+  readonly [tag] = true
+  constructor(
+    readonly code: C,
+    message: string,
+    readonly details: ErrorDetails[C],
+    options?: ErrorOptions,
+  ) {
+    super(message, options)
+    this.name = "AppError"
+  }
+}
+
+// `instanceof` lies here: the server and Next's bundles each load their own copy of this class.
+export const isAppError = (error: unknown): error is AppError => typeof error === "object" && error !== null && tag in error
+
+export type ErrorBody = { code: ErrorCode; message: string } & Record<string, unknown>
+export const toErrorBody = (error: AppError): ErrorBody => ({ code: error.code, message: error.message, ...error.details })
+
+/** Rebuilds in the browser the error a response or an ack carries; null when the body is none of ours. */
+export function fromErrorBody(body: unknown): AppError | null {
+  if (typeof body !== "object" || body === null) return null
+  const { code, message, ...details } = body as Record<string, unknown>
+  if (typeof code !== "string" || !(code in httpStatus)) return null
+  return new AppError(code as ErrorCode, typeof message === "string" ? message : code, details as never)
+}

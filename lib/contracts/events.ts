@@ -1,0 +1,148 @@
+import { z } from "zod"
+import { Outcome, WaitKind, WaitOption } from "./waits"
+import { AgentStrategy, InterruptionReason, SessionState, SessionStatus, SurvivalLevel } from "./status"
+
+/**
+ * Facts about a session, in the past tense: the journal's one vocabulary, flat as on the wire and in exports.
+ * Changing a shape means adding a version, never editing one: old logs are read by the same code for years.
+ */
+const base = { session_id: z.string(), seq: z.number().int().positive(), ts: z.string(), v: z.literal(1) }
+
+const run = { run_id: z.string() }
+/** Output of an agent that speaks outside a turn belongs to no run. */
+const maybeRun = { run_id: z.string().nullable() }
+
+export const ToolStatus = z.enum(["pending", "in_progress", "completed", "failed", "interrupted"])
+export type ToolStatus = z.infer<typeof ToolStatus>
+
+export const ToolOutput = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("text"), text: z.string() }),
+  z.object({ type: z.literal("diff"), path: z.string(), old_text: z.string().nullable(), new_text: z.string() }),
+  z.object({ type: z.literal("terminal"), terminal_id: z.string(), output: z.string(), exit_code: z.number().nullable() }),
+  /** Something this version cannot show; kept so that a later one can. */
+  z.object({ type: z.literal("other"), value: z.unknown() }),
+])
+export type ToolOutput = z.infer<typeof ToolOutput>
+
+export const ToolCallFields = z.object({
+  tool_call_id: z.string(),
+  title: z.string(),
+  tool_kind: z.string(),
+  status: ToolStatus,
+  output: z.array(ToolOutput),
+  locations: z.array(z.object({ path: z.string(), line: z.number().nullish() })),
+  raw_input: z.unknown().optional(),
+})
+export const ToolUpdateFields = ToolCallFields.partial().required({ tool_call_id: true }).extend({ raw_output: z.unknown().optional() })
+
+export const PlanEntry = z.object({ content: z.string(), priority: z.string(), status: z.enum(["pending", "in_progress", "completed"]) })
+export type PlanEntry = z.infer<typeof PlanEntry>
+
+export const AgentCapabilities = z.object({ load: z.boolean(), resume: z.boolean() })
+export type AgentCapabilities = z.infer<typeof AgentCapabilities>
+
+const e = <K extends string, S extends z.ZodRawShape>(kind: K, shape: S) => z.object({ ...base, kind: z.literal(kind), ...shape })
+const message = { message_id: z.string(), content: z.string() }
+const completeMessage = { ...message, ...maybeRun, first_seq: z.number().int(), last_seq: z.number().int(), partial: z.boolean().optional() }
+const token = { resume_token_id: z.string() }
+const executor = { executor_id: z.string() }
+
+export const SessionEvent = z.discriminatedUnion("kind", [
+  e("message.user", { ...message, prompt_id: z.string() }),
+  e("message.agent", completeMessage),
+  e("message.thought", completeMessage),
+  e("message.delta", { ...message, ...maybeRun, role: z.enum(["agent", "thought"]) }),
+  e("tool.call", { ...maybeRun, ...ToolCallFields.shape }),
+  e("tool.update", { ...maybeRun, ...ToolUpdateFields.shape }),
+  e("plan.updated", { ...maybeRun, entries: z.array(PlanEntry) }),
+
+  e("prompt.queued", {
+    prompt_id: z.string(),
+    message_id: z.string(),
+    content: z.string(),
+    rank: z.number(),
+    client_message_id: z.string().nullable(),
+  }),
+  e("prompt.edited", { prompt_id: z.string(), content: z.string() }),
+  e("prompt.reordered", { prompt_id: z.string(), rank: z.number() }),
+  e("prompt.withdrawn", { prompt_id: z.string() }),
+  e("prompt.delivering", { prompt_id: z.string(), ...run, spool_id: z.string(), body_sha256: z.string() }),
+  e("prompt.delivered", { prompt_id: z.string(), ...run }),
+
+  e("session.state_changed", { from: SessionState.nullable(), to: SessionState, cause: z.string() }),
+  e("resume.started", { strategy: z.string() }),
+  e("resume.failed", { strategy: z.string(), reason: z.string(), retryable: z.boolean() }),
+  e("agent.session_retired", { agent_session_id: z.string(), reason: z.string() }),
+  e("agent.session_reinstated", { agent_session_id: z.string() }),
+
+  e("run.started", { ...run, boot_id: z.string(), prompt_id: z.string() }),
+  e("run.waiting", {
+    ...run,
+    ...token,
+    wait_kind: WaitKind,
+    deadline_at: z.string(),
+    title: z.string(),
+    detail: z.string().nullable(),
+    options: z.array(WaitOption),
+    tool_call_id: z.string().nullable(),
+  }),
+  e("run.resumed", { ...run, ...token }),
+  e("run.adopted", { ...run, boot_id: z.string() }),
+  e("run.cancel_requested", { ...run, by: z.string().nullable() }),
+  e("run.completed", { ...run, stop_reason: z.string() }),
+  e("run.failed", { ...run, reason: z.string(), message: z.string() }),
+  e("run.cancelled", { ...run, stop_reason: z.string() }),
+  e("run.interrupted", { ...run, reason: InterruptionReason }),
+  e("run.late_outcome", { ...run, outcome: z.string() }),
+
+  e("spool.gap", { spool_id: z.string(), from: z.number().int(), to: z.number().int() }),
+  e("record.rejected", { sha256: z.string(), reason: z.string() }),
+
+  e("token.minted", { ...token, ...run, wait_kind: WaitKind, request_id: z.string(), secret_sha256: z.string(), expires_at: z.string() }),
+  e("token.consumed", { ...token, outcome: Outcome, by: z.string() }),
+  e("token.revoked", { ...token, reason: z.string() }),
+  e("token.expired", token),
+
+  e("executor.starting", { ...executor, runtime: z.string() }),
+  e("executor.ready", { ...executor, agentctl_instance_id: z.string(), worktree_path: z.string(), worktree_branch: z.string().nullable() }),
+  e("executor.error", { ...executor, reason: z.string(), message: z.string() }),
+  e("executor.stopped", { ...executor, reason: z.string() }),
+  e("executor.deleted", executor),
+
+  e("agent.started", { agent_execution_id: z.string(), strategy: AgentStrategy, pid: z.number().int().nullable(), capabilities: AgentCapabilities }),
+  e("agent.session_announced", { agent_session_id: z.string() }),
+  e("agent.exited", { agent_execution_id: z.string(), code: z.number().nullable(), signal: z.string().nullable(), stderr_tail: z.string() }),
+  /** Modes, commands, usage and whatever a newer agent says: kept, not dropped. */
+  e("agent.update", { ...maybeRun, update: z.unknown() }),
+
+  e("archive.created", { archive_id: z.string(), sha256: z.string(), bytes: z.number(), files: z.number() }),
+  e("archive.restored", { archive_id: z.string(), bytes: z.number(), files: z.number() }),
+  e("archive.failed", { archive_id: z.string(), reason: z.string(), message: z.string() }),
+  e("worker.opened", { worker_id: z.string(), type: z.string(), name: z.string() }),
+  e("worker.restored", { worker_id: z.string() }),
+  e("worker.closed", { worker_id: z.string() }),
+
+  e("recovery.receipt", {
+    receipt_kind: z.enum(["recover", "resume", "restore"]),
+    level: SurvivalLevel,
+    agent_memory: z.enum(["kept", "native", "injected", "none"]),
+    messages: z.number().int(),
+    files: z.string(),
+    processes: z.array(z.object({ what: z.string(), outcome: z.enum(["kept", "ended"]) })),
+    queue: z.number().int(),
+    took_ms: z.number(),
+    attempts: z.array(z.object({ strategy: z.string(), outcome: z.string() })),
+  }),
+  e("status.derived", { status: SessionStatus }),
+])
+export type SessionEvent = z.infer<typeof SessionEvent>
+export type EventKind = SessionEvent["kind"]
+export type EventOf<K extends EventKind> = Extract<SessionEvent, { kind: K }>
+
+type Unplaced<E> = E extends SessionEvent ? Omit<E, "session_id" | "seq" | "ts" | "v"> : never
+/** A fact not yet in the journal: the commit gives it its session, seq and time. */
+export type NewEvent = Unplaced<SessionEvent>
+
+export const TERMINAL_KINDS = ["run.completed", "run.failed", "run.cancelled", "run.interrupted"] as const
+export type TerminalKind = (typeof TERMINAL_KINDS)[number]
+export const isTerminalKind = (kind: string): kind is TerminalKind => (TERMINAL_KINDS as readonly string[]).includes(kind)

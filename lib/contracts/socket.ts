@@ -1,0 +1,51 @@
+import type { ErrorBody } from "./errors"
+import type { EventKind, SessionEvent } from "./events"
+import type { SessionStatusReport } from "./status"
+
+export type PushName =
+  | "session.agentctl_starting"
+  | "session.agentctl_ready"
+  | "session.agentctl_error"
+  | "session.state_changed"
+  | "session.message.added"
+  | "session.message.updated"
+  | "session.event"
+
+const names: Partial<Record<EventKind, PushName>> = {
+  "executor.starting": "session.agentctl_starting",
+  "executor.ready": "session.agentctl_ready",
+  "executor.error": "session.agentctl_error",
+  "session.state_changed": "session.state_changed",
+  "status.derived": "session.state_changed",
+  "message.user": "session.message.added",
+  "message.agent": "session.message.added",
+  "message.thought": "session.message.added",
+  "tool.call": "session.message.added",
+  "message.delta": "session.message.updated",
+  "tool.update": "session.message.updated",
+}
+/** Each event travels once, under one name. */
+export const pushNameOf = (kind: EventKind): PushName => names[kind] ?? "session.event"
+export const PUSH_NAMES: readonly PushName[] = [...new Set(Object.values(names)), "session.event"]
+
+export type PushedEvent = SessionEvent & { task_id: number }
+export type Refused = { error: ErrorBody }
+export type Ack<T> = (answer: T | Refused) => void
+
+export type ServerToClientEvents = Record<PushName, (event: PushedEvent) => void> & {
+  /** The viewer's own task list changed: fetch this task again. Carries no content, so it needs no cursor. */
+  "task.changed": (change: { task_id: number }) => void
+}
+
+export type ClientToServerEvents = {
+  "session.subscribe": (
+    request: { session_id: string; after_seq: number; generation?: string },
+    ack: Ack<{ head_seq: number; generation: string }>,
+  ) => void
+  "session.unsubscribe": (request: { session_id: string }, ack?: Ack<object>) => void
+  "task.session.status": (request: { session_id: string }, ack: Ack<SessionStatusReport>) => void
+  "task.session.resume": (
+    request: { session_id: string; fresh?: boolean },
+    ack: Ack<{ session_id: string; resume_strategy: string; already_running: boolean }>,
+  ) => void
+}

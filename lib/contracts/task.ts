@@ -1,0 +1,120 @@
+import { z } from "zod"
+import { ExecutorStatus, SessionState, SessionStatus, SurvivalLevel, TaskState } from "./status"
+import { Wait } from "./waits"
+
+export const AgentId = z.enum([
+  "demo",
+  "demo-inject",
+  "demo-forgetful",
+  "claude-code",
+  "codex",
+  "opencode",
+  "gemini",
+  "copilot",
+  "auggie",
+  "amp",
+])
+export type AgentId = z.infer<typeof AgentId>
+export const Runtime = z.enum(["standalone", "docker", "remote"])
+export type Runtime = z.infer<typeof Runtime>
+export const TaskType = z.enum(["chat", "code"])
+export type TaskType = z.infer<typeof TaskType>
+
+export const SessionView = z.object({
+  id: z.string(),
+  task_id: z.number().int(),
+  agent: AgentId,
+  runtime: Runtime,
+  state: SessionState,
+  status: SessionStatus,
+  executor_status: ExecutorStatus,
+  survival_level: SurvivalLevel,
+  worktree_branch: z.string().nullable(),
+  last_seq: z.number().int(),
+  waits: z.array(Wait),
+  created_at: z.string(),
+  updated_at: z.string(),
+})
+export type SessionView = z.infer<typeof SessionView>
+
+export const TaskView = z.object({
+  id: z.number().int(),
+  type: TaskType,
+  title: z.string(),
+  state: TaskState,
+  agent: AgentId,
+  repository: z.string().nullable(),
+  created_at: z.string(),
+  updated_at: z.string(),
+  last_activity_at: z.string(),
+  expires_at: z.string().nullable(),
+  hidden_at: z.string().nullable(),
+  sessions: z.array(SessionView),
+})
+export type TaskView = z.infer<typeof TaskView>
+
+const text = z.string().min(1, "must not be empty")
+
+export const CreateTask = z.object({
+  type: TaskType.default("chat"),
+  message: text,
+  agent: AgentId.default("demo"),
+  runtime: Runtime.default("standalone"),
+  title: z.string().trim().min(1).max(200).optional(),
+  /** A local repository under the allowed roots, or a git URL. Required for code tasks. */
+  repository: z.string().trim().min(1).max(4096).optional(),
+})
+export type CreateTask = z.infer<typeof CreateTask>
+
+export const PatchTask = z.object({
+  title: z.string().trim().min(1).max(200).optional(),
+  hidden: z.boolean().optional(),
+  state: z.enum(["IN_PROGRESS", "REVIEW", "COMPLETED", "CANCELLED"]).optional(),
+})
+export const AppendMessage = z.object({
+  message: text,
+  session_id: z.string().optional(),
+  client_message_id: z.string().min(1).max(200).optional(),
+})
+export const AppendResult = z.object({
+  task_id: z.number().int(),
+  session_id: z.string(),
+  message_id: z.string(),
+  prompt_id: z.string(),
+  queue_position: z.number().int(),
+})
+export type AppendResult = z.infer<typeof AppendResult>
+
+export const CreateSession = z.object({ agent: AgentId.optional(), runtime: Runtime.optional(), from_session_id: z.string().optional() })
+export const PatchPrompt = z.object({ message: text.optional(), position: z.number().int().min(0).optional() })
+export const QueuedPrompt = z.object({ prompt_id: z.string(), message: z.string(), position: z.number().int() })
+export type QueuedPrompt = z.infer<typeof QueuedPrompt>
+export const ListQuery = z.object({
+  cursor: z.string().optional(),
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+  q: z.string().max(200).optional(),
+  hidden: z.enum(["true", "false"]).optional(),
+})
+export const EventsQuery = z.object({
+  after: z.coerce.number().int().min(0).optional(),
+  /** Pages backwards from here, newest page first, for a browser that opens a long session at its end. */
+  before: z.coerce.number().int().min(1).optional(),
+  limit: z.coerce.number().int().min(1).max(2000).default(500),
+})
+
+export const AgentInfo = z.object({
+  id: AgentId,
+  name: z.string(),
+  description: z.string(),
+  available: z.boolean(),
+  unavailable_reason: z.string().nullable(),
+  comes_back: z.enum(["native", "injected", "none"]),
+})
+export type AgentInfo = z.infer<typeof AgentInfo>
+
+export const Role = z.enum(["user", "admin"])
+export type Role = z.infer<typeof Role>
+export const Me = z.object({ id: z.string(), email: z.string(), name: z.string(), role: Role })
+export type Me = z.infer<typeof Me>
+export const Email = z.string().trim().toLowerCase().pipe(z.email())
+export const Password = z.string().min(10, "must have at least 10 characters").max(256)

@@ -1,0 +1,14 @@
+import type { AgentId } from "../../lib/contracts/task"
+
+/** An agent people can choose: how it is started, and what it is said to manage when it has to come back. */
+export type AgentDefinition = {
+  id: AgentId
+  name: string
+  description: string
+  /** Null: it does not speak the Agent Client Protocol on stdio. */
+  command: { program: string; args: readonly string[] } | null
+  env: Readonly<Record<string, string>>
+  /** Declared until the live agent's `initialize` has answered; then its answer counts. */
+  native_session_resume: boolean
+  history_context_injection: boolean
+}

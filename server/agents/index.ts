@@ -1,0 +1,2 @@
+export type { AgentDefinition } from "./agent"
+export { type AgentRegistry, createAgentRegistry } from "./registry"

@@ -1,0 +1,50 @@
+import { randomUUID } from "node:crypto"
+import type { AuthOptions } from "next-auth"
+import CredentialsProvider from "next-auth/providers/credentials"
+import { isAppError } from "../../lib/contracts/errors"
+import { Email } from "../../lib/contracts/task"
+import type { People } from "./people"
+import type { SignInLimit } from "./sign-in-limit"
+
+const THIRTY_DAYS = 30 * 24 * 3600
+
+type Deps = { people: People; limit: SignInLimit; secret: string; secureCookie: boolean; onSignOut: (signIn: string) => void }
+
+export function createNextAuthOptions({ people, limit, secret, secureCookie, onSignOut }: Deps): AuthOptions {
+  return {
+    secret,
+    useSecureCookies: secureCookie,
+    session: { strategy: "jwt", maxAge: THIRTY_DAYS },
+    pages: { signIn: "/login", error: "/login" },
+    providers: [
+      CredentialsProvider({
+        credentials: { email: {}, password: {} },
+        async authorize(credentials) {
+          const email = Email.safeParse(credentials?.email)
+          if (!email.success || !credentials?.password) return null
+          try {
+            await limit.count(email.data)
+          } catch (error) {
+            // next-auth hands only the message of an error to the sign-in page.
+            throw new Error(isAppError(error) ? error.code : "INTERNAL")
+          }
+          const person = await people.verifySignIn(email.data, credentials.password)
+          if (person) await limit.forgive(email.data)
+          return person
+        },
+      }),
+    ],
+    callbacks: {
+      jwt({ token, user }) {
+        if (!user) return token
+        return { ...token, auth_epoch: (user as { auth_epoch?: number }).auth_epoch ?? 0, sign_in: randomUUID() }
+      },
+    },
+    events: {
+      signOut({ token }) {
+        if (typeof token?.sign_in === "string") onSignOut(token.sign_in)
+      },
+    },
+    logger: { error: () => {}, warn: () => {}, debug: () => {} },
+  }
+}

@@ -1,0 +1,112 @@
+import { existsSync, readFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { setTimeout as delay } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
+import { parseArgs } from "node:util"
+import { AgentctlFile } from "../lib/contracts/agentctl/protocol"
+import { isAppError } from "../lib/contracts/errors"
+import { Email } from "../lib/contracts/task"
+import { isSameProcess } from "../lib/host/process-identity"
+import { createApiTokens, createPeople } from "./auth"
+import { createAgentctlClient } from "./executors"
+import { openJournal, openPostgresWriter, openSqliteWriter } from "./journal"
+import { realClock } from "./platform/clock"
+import { type Config, ConfigError, readConfig } from "./platform/config"
+import { openDatabase } from "./platform/database"
+import { migrate } from "./platform/migrate"
+import { migrationsFolder } from "./wiring"
+
+const dist = dirname(fileURLToPath(import.meta.url))
+/** A server that drains longer than this is told about, not killed: it may be writing. */
+const STOP_TIMEOUT_MS = 30_000
+
+class Usage extends Error {}
+
+const [command, ...rest] = process.argv.slice(2)
+run().catch((error) => {
+  console.error(error instanceof Usage || error instanceof ConfigError || isAppError(error) ? error.message : error)
+  process.exit(1)
+})
+
+async function run() {
+  const config = readConfig()
+  switch (command) {
+    case "token":
+      return withDatabase(config, async ({ people, tokens }) => {
+        const { values } = parseArgs({ args: rest, options: { user: { type: "string" }, name: { type: "string", default: "command line" } } })
+        const person = await people.byEmail(requireEmail(values.user, "--user"))
+        if (!person) throw new Usage(`There is no user ${values.user}.`)
+        console.log((await tokens.issue(person.id, values.name)).token)
+      })
+    case "invite":
+      return withDatabase(config, async ({ people }) => {
+        const { values } = parseArgs({ args: rest, options: { email: { type: "string" }, admin: { type: "boolean", default: false } } })
+        const { code } = await people.invite(null, { email: requireEmail(values.email, "--email"), role: values.admin ? "admin" : "user" })
+        console.log(`${config.public_url ?? runningUrl(config) ?? `http://${config.host}:${config.port}`}/invite?code=${code}`)
+      })
+    case "stop":
+      return stopEverything(config)
+    default:
+      throw new Usage("commands: token --user EMAIL, invite --email EMAIL [--admin], stop")
+  }
+}
+
+function requireEmail(value: string | undefined, flag: string): string {
+  const parsed = Email.safeParse(value)
+  if (!parsed.success) throw new Usage(`${flag} needs an e-mail address.`)
+  return parsed.data
+}
+
+/** Works beside a running server: the database serialises the two writers. */
+async function withDatabase(
+  config: Config,
+  work: (tools: { people: ReturnType<typeof createPeople>; tokens: ReturnType<typeof createApiTokens> }) => Promise<void>,
+) {
+  await migrate(config.database, migrationsFolder(dirname(dist)))
+  const db = openDatabase(config.database)
+  const writer =
+    config.database.kind === "sqlite"
+      ? openSqliteWriter({ file: config.database.file, script: new URL("./writer-thread.mjs", import.meta.url) })
+      : openPostgresWriter(config.database.url)
+  const journal = openJournal({ writer, db, clock: realClock })
+  try {
+    const deps = { db, journal, clock: realClock }
+    await work({ people: createPeople(deps), tokens: createApiTokens(deps) })
+  } finally {
+    await journal.close()
+    await db.$disconnect()
+  }
+}
+
+type RunFile = { pid: number; start_time: string; endpoint: string }
+function readRunFile(config: Config): RunFile | null {
+  const file = join(config.data_dir, "run", "server.json")
+  if (!existsSync(file)) return null
+  const run = JSON.parse(readFileSync(file, "utf8")) as RunFile
+  return isSameProcess(run.pid, run.start_time) ? run : null
+}
+const runningUrl = (config: Config) => readRunFile(config)?.endpoint ?? null
+
+/** The server first: while it runs it would start the daemon again. */
+async function stopEverything(config: Config) {
+  const server = readRunFile(config)
+  if (server) {
+    process.kill(server.pid, "SIGTERM")
+    console.log((await ended(server.pid, server.start_time)) ? "server stopped" : "the server is still ending")
+  } else console.log("no server is running")
+
+  const file = join(config.data_dir, "run", "agentctl.json")
+  if (!existsSync(file)) return console.log("no agentctl is running")
+  const daemon = AgentctlFile.parse(JSON.parse(readFileSync(file, "utf8")))
+  if (!isSameProcess(daemon.pid, daemon.start_time)) return console.log("no agentctl is running")
+  const client = createAgentctlClient({ url: daemon.endpoint, secret: daemon.secret, instance_id: daemon.instance_id })
+  await client.shutdown().catch(() => process.kill(daemon.pid, "SIGTERM"))
+  console.log((await ended(daemon.pid, daemon.start_time)) ? "agentctl and its agents stopped" : "agentctl is still ending its agents")
+}
+
+async function ended(pid: number, startTime: string): Promise<boolean> {
+  for (const deadline = Date.now() + STOP_TIMEOUT_MS; Date.now() < deadline; await delay(50)) {
+    if (!isSameProcess(pid, startTime)) return true
+  }
+  return false
+}

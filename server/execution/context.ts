@@ -1,0 +1,35 @@
+import type { AgentRegistry } from "../agents"
+import type { AgentctlClient, Executors } from "../executors"
+import type { Journal } from "../journal"
+import type { Clock } from "../platform/clock"
+import type { Database } from "../platform/database"
+import type { Logger } from "../platform/logger"
+import type { Minted } from "../resume-tokens"
+import type { SpoolReader } from "./spool-reader"
+import type { Owned } from "./ownership"
+
+export type ExecutionDeps = {
+  journal: Journal
+  db: Database
+  clock: Clock
+  logger: Logger
+  executors: Executors
+  agents: AgentRegistry
+  boot_id: string
+  data_dir: string
+  mint: () => Minted
+  /** Is this boot's server still there? A boot that is not has lost its sessions. */
+  isBootAlive: (bootId: string) => Promise<boolean>
+}
+
+/** What this server holds in memory of a session it owns. Everything here can be rebuilt; nothing here is the truth. */
+export type Live = {
+  owned: Owned
+  reader: SpoolReader | null
+  /** The daemon lives but does not answer: shown, waited for, never acted upon. */
+  silent: boolean
+  retry: NodeJS.Timeout | null
+  retries: number
+}
+
+export type Attached = { client: AgentctlClient; reader: SpoolReader }

@@ -1,0 +1,87 @@
+import { createHash } from "node:crypto"
+import { setTimeout as delay } from "node:timers/promises"
+import { type AgentctlClient, DaemonRefused, DaemonUnreachable } from "../executors"
+import { isConflict } from "../journal"
+import { ids } from "../platform/ids"
+import type { Prompt } from "../platform/database"
+import type { ExecutionDeps, Live } from "./context"
+import { endRun } from "./interpret"
+import { openItemsOf } from "./attach"
+import { stillOwned } from "./ownership"
+import { loadSession, toFacts } from "./session-facts"
+import { taskAtRest, taskAtWork } from "./task-rows"
+
+const BUSY_RETRIES = 20
+const BUSY_RETRY_MS = 100
+
+export type Delivery = "accepted" | "lost_the_race" | "no_agent" | "unreachable"
+
+/**
+ * The hand-over. The journal says "delivering" before the daemon hears of the prompt, and the daemon keeps the id for ever, so
+ * repeating it to the same spool is harmless; to any other place it is never repeated.
+ */
+export async function deliver(deps: ExecutionDeps, live: Live, client: AgentctlClient, prompt: Prompt, spool_id: string): Promise<Delivery> {
+  const run_id = ids.run()
+  const content = JSON.parse(prompt.content) as string
+  const body_sha256 = createHash("sha256").update(content).digest("hex")
+  const now = deps.clock.now().toISOString()
+  try {
+    await deps.journal.commit({
+      session: live.owned.ref,
+      guards: [stillOwned(live.owned)],
+      rows: [taskAtWork(live.owned.ref.task_id, now)],
+      events: [
+        { kind: "prompt.delivering", prompt_id: prompt.id, run_id, spool_id, body_sha256 },
+        { kind: "run.started", run_id, boot_id: deps.boot_id, prompt_id: prompt.id },
+        { kind: "session.state_changed", from: "WAITING_FOR_INPUT", to: "RUNNING", cause: "prompt" },
+        { kind: "status.derived", status: "running" },
+      ],
+    })
+  } catch (error) {
+    // Edited, withdrawn or reordered in this very moment: look at the queue again.
+    if (isConflict(error)) return "lost_the_race"
+    throw error
+  }
+  return handOver(live, client, { id: prompt.id, run_id, content, body_sha256, spool_id })
+}
+
+export async function handOver(
+  live: Live,
+  client: AgentctlClient,
+  prompt: { id: string; run_id: string; content: string; body_sha256: string; spool_id: string },
+): Promise<Delivery> {
+  const { id: promptId, ...body } = prompt
+  for (let tries = 1; ; tries++) {
+    try {
+      await client.putPrompt(live.owned.ref.id, live.owned.epoch, promptId, body)
+      return "accepted"
+    } catch (error) {
+      if (error instanceof DaemonUnreachable) return "unreachable"
+      if (!(error instanceof DaemonRefused)) throw error
+      if (error.code === "AGENT_NOT_RUNNING") return "no_agent"
+      if (error.code === "AGENT_BUSY" && tries < BUSY_RETRIES) {
+        await delay(BUSY_RETRY_MS)
+        continue
+      }
+      throw error
+    }
+  }
+}
+
+/** Ends the open run by this server's own decision, with everything that was open in it. */
+export async function closeOpenRun(deps: ExecutionDeps, live: Live, end: Parameters<typeof endRun>[0], expired: readonly string[] = []): Promise<void> {
+  const loaded = await loadSession(deps.db, live.owned.ref.id)
+  if (loaded?.session.open_run_id !== end.run_id) return
+  const items = await openItemsOf(deps, live.owned.ref.id, loaded.session.run_first_seq)
+  const facts = toFacts(loaded)
+  const live_tokens = facts.live_tokens.filter((token) => !expired.includes(token.id))
+  await deps.journal.commit({
+    session: live.owned.ref,
+    guards: [stillOwned(live.owned)],
+    rows: [taskAtRest(live.owned.ref.task_id, deps.clock.now().toISOString())],
+    events: [
+      ...expired.map((resume_token_id) => ({ kind: "token.expired", resume_token_id }) as const),
+      ...endRun(end, { ...facts, live_tokens }, items),
+    ],
+  })
+}

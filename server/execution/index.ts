@@ -1,0 +1,6 @@
+export type { ExecutionDeps } from "./context"
+export { type Coordinator, createCoordinator } from "./coordinator"
+export { resumed } from "./interpret"
+export { planResume } from "./plan-resume"
+export { hadAgent, loadSession } from "./session-facts"
+export { taskAtRest, taskAtWork } from "./task-rows"

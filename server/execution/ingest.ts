@@ -1,0 +1,125 @@
+import { createHash } from "node:crypto"
+import type { SpoolRecord } from "../../lib/contracts/agentctl/protocol"
+import { isTerminalKind, type NewEvent } from "../../lib/contracts/events"
+import { type Change, guard, isConflict, type Journal, StoreRefused, update, updateAny } from "../journal"
+import type { Database } from "../platform/database"
+import type { Minted } from "../resume-tokens"
+import { type Decisive, interpret, isPlain, plainEvent } from "./interpret"
+import { closeMessage, foldOpenItems, type OpenItems } from "./open-items"
+import { Fenced, type Owned } from "./ownership"
+import { loadSession, toFacts } from "./session-facts"
+import { taskAtRest } from "./task-rows"
+
+export type Cursor = { spool_id: string; n: number }
+type Deps = { journal: Journal; db: Database; mint: () => Minted; onRunEnded: () => void }
+
+/**
+ * Spool → journal, each record exactly once: the cursor moves by compare-and-set in the very transaction that appends
+ * what was read, so whatever dies in between, the next reader starts where the journal ends.
+ */
+export function createIngest(deps: Deps, owned: Owned, cursor: Cursor, openItems: OpenItems) {
+  let items = openItems
+
+  const moveCursor = (to: number) =>
+    update(
+      "sessions",
+      { id: owned.ref.id, owner_boot_id: owned.boot_id, owner_epoch: owned.epoch, spool_id: cursor.spool_id, spool_seq: cursor.n },
+      { spool_seq: to },
+    )
+
+  async function append(events: NewEvent[], to: number, rows: Change[] = []) {
+    const committed = await deps.journal.commit({ session: owned.ref, guards: [moveCursor(to)], rows, events })
+    cursor.n = to
+    for (const event of committed.events) items = foldOpenItems(items, event)
+    if (committed.events.some((event) => isTerminalKind(event.kind))) deps.onRunEnded()
+  }
+
+  /** A record the database refuses must not block those behind it: its place is kept by what it was. */
+  async function appendOrReject(record: SpoolRecord, write: () => Promise<void>) {
+    try {
+      await write()
+    } catch (error) {
+      if (!(error instanceof StoreRefused)) throw error
+      const sha256 = createHash("sha256").update(JSON.stringify(record)).digest("hex")
+      await append([{ kind: "record.rejected", sha256, reason: error.message }], record.n)
+    }
+  }
+
+  async function takeDecisive(record: Decisive): Promise<void> {
+    for (;;) {
+      const loaded = await loadSession(deps.db, owned.ref.id)
+      if (!loaded || loaded.session.owner_epoch !== owned.epoch || loaded.session.owner_boot_id !== owned.boot_id) throw new Fenced(owned.ref.id)
+      const { session } = loaded
+      const events = interpret(record, toFacts(loaded), items, deps.mint)
+      const unchanged = guard("sessions", {
+        id: session.id,
+        state: session.state,
+        open_run_id: session.open_run_id,
+        cancel_requested: session.cancel_requested,
+        open_waits: session.open_waits,
+      })
+      const rows = [unchanged, ...rowsBeside(record, events)]
+      try {
+        return await append(events, record.n, rows)
+      } catch (error) {
+        // A person acted between the look and the commit: look again.
+        if (!isConflict(error)) throw error
+      }
+    }
+  }
+
+  function rowsBeside(record: Decisive, events: NewEvent[]): Change[] {
+    const confirmed =
+      record.kind === "permission.resolved"
+        ? [updateAny("resume_tokens", { session_id: owned.ref.id, request_id: record.permission_id }, { confirmed_at: record.ts })]
+        : []
+    return [...confirmed, ...(events.some((event) => isTerminalKind(event.kind)) ? [taskAtRest(owned.ref.task_id, record.ts)] : [])]
+  }
+
+  async function take(records: readonly SpoolRecord[]): Promise<void> {
+    let pending: { record: SpoolRecord; events: NewEvent[] }[] = []
+    let pendingDelta: string | null = null
+
+    async function flush() {
+      const batch = pending
+      pending = []
+      pendingDelta = null
+      const last = batch.at(-1)
+      if (!last) return
+      try {
+        await append(batch.flatMap(({ events }) => events), last.record.n)
+      } catch (error) {
+        if (!(error instanceof StoreRefused)) throw error
+        for (const { record, events } of batch) await appendOrReject(record, () => append(events, record.n))
+      }
+    }
+
+    for (const record of records) {
+      if (record.n <= cursor.n) continue
+      if (!isPlain(record)) {
+        await flush()
+        await appendOrReject(record, () => takeDecisive(record))
+        continue
+      }
+      const open = pendingDelta ?? items.message?.message_id ?? null
+      const grows = record.kind === "message.delta" && open === record.message_id
+      // The complete message names the seqs of its deltas, so they must be in the journal before it.
+      if (open !== null && !grows && pendingDelta !== null) await flush()
+      const closing = open !== null && !grows ? closeMessage(items, false) : []
+      pending.push({ record, events: [...closing, plainEvent(record)] })
+      if (closing.length > 0) items = { ...items, message: null }
+      if (record.kind === "message.delta") pendingDelta = record.message_id
+    }
+    await flush()
+  }
+
+  return {
+    take,
+    cursor: () => ({ ...cursor }),
+    openItems: () => items,
+    /** The spool's oldest records are gone: said aloud, and read on from what is left. */
+    skipTo: (first: number) =>
+      append([{ kind: "spool.gap", spool_id: cursor.spool_id, from: cursor.n + 1, to: first - 1 }], first - 1),
+  }
+}
+export type Ingest = ReturnType<typeof createIngest>

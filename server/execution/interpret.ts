@@ -1,0 +1,130 @@
+import type { SpoolRecord } from "../../lib/contracts/agentctl/protocol"
+import type { NewEvent } from "../../lib/contracts/events"
+import type { SessionState } from "../../lib/contracts/status"
+import type { WaitKind, WaitOption } from "../../lib/contracts/waits"
+import type { Minted } from "../resume-tokens"
+import { closeAll, closeMessage, type OpenItems } from "./open-items"
+
+/** What the session row says at the moment a decisive record is read. The commit guards that it still says so. */
+export type SessionFacts = {
+  state: SessionState
+  open_run_id: string | null
+  run_prompt: { prompt_id: string; state: string } | null
+  cancel_requested: boolean
+  open_waits: number
+  had_agent: boolean
+  live_tokens: readonly { id: string; request_id: string }[]
+}
+
+type Plain = Extract<SpoolRecord, { kind: "message.delta" | "tool.call" | "tool.update" | "plan.updated" | "agent.update" | "record.rejected" }>
+export type Decisive = Exclude<SpoolRecord, Plain>
+
+/** Records that mean the same whatever the session's state is; they share commits. */
+export function isPlain(record: SpoolRecord): record is Plain {
+  switch (record.kind) {
+    case "message.delta":
+    case "tool.call":
+    case "tool.update":
+    case "plan.updated":
+    case "agent.update":
+    case "record.rejected":
+      return true
+    default:
+      return false
+  }
+}
+
+export function plainEvent({ n: _n, ts: _ts, ...event }: Plain): NewEvent {
+  return event
+}
+
+/** Daemon's record → journal events. Pure: the token to mint comes in as an argument. */
+export function interpret(record: Decisive, facts: SessionFacts, items: OpenItems, mint: () => Minted): NewEvent[] {
+  switch (record.kind) {
+    case "agent.started":
+      return [
+        {
+          kind: "agent.started",
+          agent_execution_id: record.agent_execution_id,
+          // A fresh agent in a session that had one before remembers nothing; it must never look resumed.
+          strategy: record.strategy === "new" && facts.had_agent ? "idle" : record.strategy,
+          pid: record.pid,
+          capabilities: record.capabilities,
+        },
+      ]
+    case "agent.session_announced":
+      return [{ kind: "agent.session_announced", agent_session_id: record.agent_session_id }]
+    case "agent.exited":
+      return [
+        ...closeMessage(items, true),
+        { kind: "agent.exited", agent_execution_id: record.agent_execution_id, code: record.code, signal: record.signal, stderr_tail: record.stderr_tail },
+      ]
+    case "prompt.accepted":
+      return facts.run_prompt?.prompt_id === record.prompt_id && facts.run_prompt.state === "delivering"
+        ? [{ kind: "prompt.delivered", prompt_id: record.prompt_id, run_id: record.run_id }]
+        : []
+
+    case "permission.requested": {
+      const run_id = facts.open_run_id
+      if (!run_id || run_id !== record.run_id || facts.cancel_requested) return closeMessage(items, false)
+      const { resume_token_id, secret_sha256, expires_at } = mint()
+      const wait_kind = waitKind(record.options)
+      return [
+        ...closeMessage(items, false),
+        { kind: "token.minted", resume_token_id, run_id, wait_kind, request_id: record.permission_id, secret_sha256, expires_at },
+        {
+          kind: "run.waiting",
+          run_id,
+          resume_token_id,
+          wait_kind,
+          deadline_at: expires_at,
+          title: record.title,
+          detail: record.detail,
+          options: record.options,
+          tool_call_id: record.tool_call_id,
+        },
+        { kind: "status.derived", status: "waiting" },
+      ]
+    }
+    case "permission.resolved": {
+      // Answered without us: the daemon cancelled it together with the turn.
+      const token = facts.live_tokens.find((candidate) => candidate.request_id === record.permission_id)
+      if (!token || !facts.open_run_id) return []
+      return [{ kind: "token.revoked", resume_token_id: token.id, reason: "cancelled_by_daemon" }, ...resumed(facts.open_run_id, token.id, facts.open_waits)]
+    }
+
+    case "turn.ended":
+      if (facts.open_run_id !== record.run_id) return [{ kind: "run.late_outcome", run_id: record.run_id, outcome: record.stop_reason }]
+      if (facts.cancel_requested || record.stop_reason === "cancelled") {
+        return endRun({ kind: "run.cancelled", run_id: record.run_id, stop_reason: record.stop_reason }, facts, items)
+      }
+      return endRun({ kind: "run.completed", run_id: record.run_id, stop_reason: record.stop_reason }, facts, items)
+    case "turn.failed":
+      if (facts.open_run_id !== record.run_id) return [{ kind: "run.late_outcome", run_id: record.run_id, outcome: record.reason }]
+      if (facts.cancel_requested) return endRun({ kind: "run.cancelled", run_id: record.run_id, stop_reason: record.reason }, facts, items)
+      return endRun({ kind: "run.failed", run_id: record.run_id, reason: record.reason, message: record.message }, facts, items)
+  }
+}
+
+export const resumed = (run_id: string, resume_token_id: string, openWaits: number): NewEvent[] => [
+  { kind: "run.resumed", run_id, resume_token_id },
+  { kind: "status.derived", status: openWaits > 1 ? "waiting" : "running" },
+]
+
+type Terminal = Extract<NewEvent, { kind: "run.completed" | "run.failed" | "run.cancelled" | "run.interrupted" }>
+
+/** A run's one end, with everything that must not stay open beside it. */
+export function endRun(end: Terminal, facts: Pick<SessionFacts, "state" | "live_tokens">, items: OpenItems): NewEvent[] {
+  const interrupted = end.kind === "run.interrupted"
+  const waited = interrupted && (end.reason === "wait_timeout" || end.reason === "token_invalid")
+  return [
+    ...closeAll(items, end.kind !== "run.completed"),
+    ...facts.live_tokens.map((token): NewEvent => ({ kind: "token.revoked", resume_token_id: token.id, reason: end.kind })),
+    end,
+    ...(facts.state === "RUNNING" ? [{ kind: "session.state_changed", from: "RUNNING", to: "WAITING_FOR_INPUT", cause: end.kind } as const] : []),
+    { kind: "status.derived", status: interrupted ? (waited ? "interrupted_waiting" : "interrupted_startup") : "idle" },
+  ]
+}
+
+/** A permission always offers a way to refuse; choices without one are a question. */
+const waitKind = (options: readonly WaitOption[]): WaitKind => (options.some((option) => option.kind.startsWith("reject")) ? "permission" : "question")

@@ -1,0 +1,100 @@
+import { SpoolRecord } from "../../lib/contracts/agentctl/protocol"
+import { type AgentctlClient, DaemonRefused, readLineBatches } from "../executors"
+import type { Logger } from "../platform/logger"
+import type { Ingest } from "./ingest"
+import { Fenced, type Owned } from "./ownership"
+
+/** Acknowledging every record would double the calls; a daemon only needs it to cut its file now and then. */
+const ACK_INTERVAL_MS = 1_000
+
+export type ReaderEnd = { kind: "lost"; why: unknown } | { kind: "replaced"; spool_id: string } | { kind: "fenced" }
+
+/** Reads one session's spool for as long as the daemon streams it. What its end means is the coordinator's to decide. */
+export function startSpoolReader(options: {
+  client: AgentctlClient
+  owned: Owned
+  ingest: Ingest
+  logger: Logger
+  onEnd: (end: ReaderEnd) => void
+}) {
+  const { client, owned, ingest, logger } = options
+  const abort = new AbortController()
+  let stopped = false
+  let ackTimer: NodeJS.Timeout | null = null
+  let waiters: { n: number; resolve: () => void; reject: (error: Error) => void }[] = []
+
+  const settleWaiters = () => {
+    const { n } = ingest.cursor()
+    waiters = waiters.filter((waiter) => {
+      if (waiter.n > n) return true
+      waiter.resolve()
+      return false
+    })
+  }
+  const scheduleAck = () => {
+    ackTimer ??= setTimeout(() => {
+      ackTimer = null
+      const { spool_id, n } = ingest.cursor()
+      client.ack(owned.ref.id, owned.epoch, spool_id, n).catch((error) => logger.debug({ err: error }, "spool acknowledgement failed"))
+    }, ACK_INTERVAL_MS)
+  }
+
+  async function readOnce(): Promise<ReaderEnd> {
+    const { spool_id, n } = ingest.cursor()
+    const stream = await client.openEvents(owned.ref.id, n, spool_id, abort.signal)
+    let header = true
+    for await (const lines of readLineBatches(stream)) {
+      const records = lines.slice(header ? 1 : 0).map(parseLine)
+      header = false
+      await ingest.take(records)
+      settleWaiters()
+      scheduleAck()
+    }
+    return { kind: "lost", why: "the stream ended" }
+  }
+
+  async function run(): Promise<ReaderEnd> {
+    for (;;) {
+      try {
+        return await readOnce()
+      } catch (error) {
+        if (error instanceof Fenced) return { kind: "fenced" }
+        if (!(error instanceof DaemonRefused)) return { kind: "lost", why: error }
+        if (error.code === "SPOOL_MISMATCH") return { kind: "replaced", spool_id: String(error.body.spool_id) }
+        if (error.code !== "SPOOL_CUT") return { kind: "lost", why: error }
+        await ingest.skipTo(Number(error.body.first))
+      }
+    }
+  }
+
+  const finished = run().then((end) => {
+    if (ackTimer) clearTimeout(ackTimer)
+    for (const waiter of waiters) waiter.reject(new Error("the spool's reader has ended"))
+    waiters = []
+    if (!stopped) options.onEnd(end)
+  })
+
+  return {
+    client,
+    /** Settles when everything up to `n` is in the journal. */
+    caughtUpTo: (n: number) =>
+      new Promise<void>((resolve, reject) => {
+        waiters.push({ n, resolve, reject })
+        settleWaiters()
+      }),
+    async stop() {
+      stopped = true
+      abort.abort()
+      await finished
+    },
+  }
+}
+export type SpoolReader = ReturnType<typeof startSpoolReader>
+
+/** A kind this build does not know comes from a newer daemon: its place is kept, the rest is read on. */
+function parseLine(line: string): SpoolRecord {
+  const value = JSON.parse(line) as { n: number; ts: string }
+  const parsed = SpoolRecord.safeParse(value)
+  if (parsed.success) return parsed.data
+  return { n: value.n, ts: value.ts, kind: "agent.update", run_id: null, update: value }
+}

@@ -1,0 +1,126 @@
+import http from "node:http"
+import type { z } from "zod"
+import {
+  DaemonError,
+  type DaemonErrorCode,
+  DaemonSession,
+  EPOCH_HEADER,
+  Health,
+  type PutAgent,
+  PutAgentAnswer,
+  type PutPrompt,
+  PutPromptAnswer,
+  type PutSession,
+} from "../../lib/contracts/agentctl/protocol"
+import type { Outcome } from "../../lib/contracts/waits"
+
+export type Endpoint = { url: string; secret: string; instance_id: string }
+
+/** The daemon answered, and refused. Whatever it refused was not done. */
+export class DaemonRefused extends Error {
+  constructor(
+    readonly code: DaemonErrorCode,
+    message: string,
+    readonly body: Record<string, unknown>,
+  ) {
+    super(message)
+  }
+}
+/** No answer: the call may or may not have been carried out. */
+export class DaemonUnreachable extends Error {}
+
+/** A daemon that accepts a connection and then says nothing is treated as silent, not as dead. */
+const CALL_TIMEOUT_MS = 10_000
+/** Agents take seconds to start and to load; the daemon itself gives up after a minute. */
+const AGENT_START_TIMEOUT_MS = 120_000
+
+const agent = new http.Agent({ keepAlive: true, maxSockets: 64 })
+
+type Call = { method: string; path: string; body?: unknown; epoch?: number; timeoutMs?: number }
+
+export function createAgentctlClient(endpoint: Endpoint) {
+  const headers = (epoch?: number) => ({
+    authorization: `Bearer ${endpoint.secret}`,
+    ...(epoch === undefined ? {} : { [EPOCH_HEADER]: String(epoch) }),
+  })
+
+  /** node:http, because the first built-in fetch of a process may never settle when the peer is just starting. */
+  function call({ method, path, body, epoch, timeoutMs = CALL_TIMEOUT_MS }: Call): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const text = body === undefined ? undefined : JSON.stringify(body)
+      const request = http.request(`${endpoint.url}${path}`, {
+        method,
+        agent,
+        headers: { ...headers(epoch), ...(text === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(text) }) },
+      })
+      const timer = setTimeout(() => request.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
+      request.on("error", (cause) => {
+        clearTimeout(timer)
+        reject(new DaemonUnreachable(`agentctl did not answer ${method} ${path}: ${cause.message}`, { cause }))
+      })
+      request.on("response", (response) => {
+        const chunks: Buffer[] = []
+        response.on("data", (chunk: Buffer) => chunks.push(chunk))
+        response.on("error", (cause) => reject(new DaemonUnreachable("agentctl's answer broke off", { cause })))
+        response.on("end", () => {
+          clearTimeout(timer)
+          settleResponse(response.statusCode ?? 0, Buffer.concat(chunks).toString("utf8"), resolve, reject)
+        })
+      })
+      request.end(text)
+    })
+  }
+
+  const ask = async <S extends z.ZodType>(schema: S, options: Call): Promise<z.infer<S>> => schema.parse(await call(options))
+  const path = (sessionId: string, rest = "") => `/sessions/${encodeURIComponent(sessionId)}${rest}`
+
+  return {
+    endpoint,
+    health: (timeoutMs = CALL_TIMEOUT_MS) => ask(Health, { method: "GET", path: "/health", timeoutMs }),
+    session: (id: string) => ask(DaemonSession, { method: "GET", path: path(id) }),
+    putSession: (id: string, epoch: number, body: PutSession) =>
+      ask(DaemonSession, { method: "PUT", path: path(id), body, epoch, timeoutMs: AGENT_START_TIMEOUT_MS }),
+    removeSession: (id: string, epoch: number) => call({ method: "DELETE", path: path(id), epoch, timeoutMs: AGENT_START_TIMEOUT_MS }),
+    putAgent: (id: string, epoch: number, body: PutAgent) =>
+      ask(PutAgentAnswer, { method: "PUT", path: path(id, "/agent"), body, epoch, timeoutMs: AGENT_START_TIMEOUT_MS }),
+    stopAgent: (id: string, epoch: number) => call({ method: "DELETE", path: path(id, "/agent"), epoch }),
+    putPrompt: (id: string, epoch: number, promptId: string, body: PutPrompt) =>
+      ask(PutPromptAnswer, { method: "PUT", path: path(id, `/prompts/${encodeURIComponent(promptId)}`), body, epoch }),
+    cancel: (id: string, epoch: number, run_id: string) => call({ method: "POST", path: path(id, "/cancel"), body: { run_id }, epoch }),
+    putPermission: (id: string, epoch: number, permissionId: string, outcome: Outcome) =>
+      call({ method: "PUT", path: path(id, `/permissions/${encodeURIComponent(permissionId)}`), body: { outcome }, epoch }),
+    ack: (id: string, epoch: number, spool_id: string, n: number) => call({ method: "PUT", path: path(id, "/ack"), body: { spool_id, n }, epoch }),
+    shutdown: () => call({ method: "POST", path: "/shutdown", body: {} }),
+
+    /** The spool from a cursor, for as long as both sides live. Settles when the answer's head has arrived. */
+    openEvents(id: string, after: number, spool_id: string | null, signal: AbortSignal): Promise<http.IncomingMessage> {
+      const query = new URLSearchParams({ after: String(after), ...(spool_id ? { spool_id } : {}) })
+      return new Promise((resolve, reject) => {
+        // A stream of its own, outside the pool: it stays open and would starve the calls.
+        const request = http.get(`${endpoint.url}${path(id, "/events")}?${query}`, { headers: headers(), signal, agent: false })
+        request.on("error", (cause) => reject(new DaemonUnreachable(`agentctl's event stream failed: ${cause.message}`, { cause })))
+        request.on("response", (response) => {
+          if (response.statusCode === 200) return resolve(response)
+          const chunks: Buffer[] = []
+          response.on("data", (chunk: Buffer) => chunks.push(chunk))
+          response.on("error", () => reject(new DaemonUnreachable("agentctl's answer broke off")))
+          response.on("end", () => settleResponse(response.statusCode ?? 0, Buffer.concat(chunks).toString("utf8"), () => {}, reject))
+        })
+      })
+    },
+  }
+}
+export type AgentctlClient = ReturnType<typeof createAgentctlClient>
+
+function settleResponse(status: number, text: string, resolve: (value: unknown) => void, reject: (error: Error) => void) {
+  let body: unknown
+  try {
+    body = text === "" ? null : JSON.parse(text)
+  } catch (cause) {
+    return reject(new DaemonUnreachable(`agentctl answered ${status} with something that is not JSON`, { cause }))
+  }
+  if (status >= 200 && status < 300) return resolve(body)
+  const refusal = DaemonError.safeParse(body)
+  if (!refusal.success) return reject(new DaemonUnreachable(`agentctl answered ${status}`))
+  reject(new DaemonRefused(refusal.data.code, refusal.data.message, body as Record<string, unknown>))
+}

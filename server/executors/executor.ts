@@ -1,0 +1,26 @@
+import type { ExecutorRunning } from "../platform/database"
+import type { AgentctlClient } from "./agentctl-client"
+
+/** `unknown`: something lives there and does not answer. Nothing may be started, ended or deleted in its place. */
+export type Probe = { kind: "alive"; client: AgentctlClient } | { kind: "unknown"; why: string } | { kind: "dead"; why: string }
+
+/** A kind of place agents run in. One file per runtime; the coordinator knows only this. */
+export type Executor = {
+  /** Finds the daemon of this place or starts one; answers when it is healthy. */
+  launch(executor: ExecutorRunning): Promise<AgentctlClient>
+  /** Finds it if it lives; never starts anything. */
+  reconnect(executor: ExecutorRunning): Promise<AgentctlClient | null>
+  probe(executor: ExecutorRunning): Promise<Probe>
+  /** Politely ends the whole place. */
+  stop(executor: ExecutorRunning): Promise<void>
+}
+
+export class LaunchFailed extends Error {
+  constructor(
+    readonly reason: "unreachable" | "launch_failed" | "runtime_unavailable",
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options)
+  }
+}

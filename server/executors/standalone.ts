@@ -1,0 +1,109 @@
+import { spawn } from "node:child_process"
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { setTimeout as delay } from "node:timers/promises"
+import { AgentctlFile, PROTOCOL_VERSION } from "../../lib/contracts/agentctl/protocol"
+import { isSameProcess } from "../../lib/host/process-identity"
+import type { Logger } from "../platform/logger"
+import { type AgentctlClient, createAgentctlClient } from "./agentctl-client"
+import { type Executor, LaunchFailed, type Probe } from "./executor"
+
+/** A daemon not healthy by then is reported as failed; the session stays open for another try. */
+const LAUNCH_TIMEOUT_MS = 20_000
+const PROBE_TIMEOUT_MS = 3_000
+/** agentctl's exit code when another daemon holds the folder. */
+const FOLDER_IS_LOCKED = 3
+
+type Options = { data_dir: string; programs: string; build: string; node: string; env: Record<string, string>; orphan_hours: number; logger: Logger }
+
+/** agentctl on this machine: one detached daemon for every session of the data folder, which outlives the server. */
+export function createStandaloneExecutor(options: Options): Executor {
+  const file = join(options.data_dir, "run", "agentctl.json")
+  let launching: Promise<AgentctlClient> | null = null
+
+  async function probe(): Promise<Probe> {
+    const published = readPublished(file)
+    if (!published) return { kind: "dead", why: "no agentctl was started in this folder" }
+    const client = createAgentctlClient({ url: published.endpoint, secret: published.secret, instance_id: published.instance_id })
+    try {
+      const health = await client.health(PROBE_TIMEOUT_MS)
+      if (health.instance_id !== published.instance_id) return { kind: "dead", why: "another program answers at its address" }
+      if (health.protocol > PROTOCOL_VERSION) return { kind: "unknown", why: `agentctl speaks protocol ${health.protocol}, newer than this server's` }
+      return { kind: "alive", client }
+    } catch {
+      if (isSameProcess(published.pid, published.start_time)) return { kind: "unknown", why: "agentctl lives but does not answer" }
+      return { kind: "dead", why: "agentctl has ended" }
+    }
+  }
+
+  async function start(): Promise<AgentctlClient> {
+    const deadline = Date.now() + LAUNCH_TIMEOUT_MS
+    let child = spawnDaemon(options)
+    while (Date.now() < deadline) {
+      const found = await probe()
+      if (found.kind === "alive") return found.client
+      if (child.exitCode() !== null && child.exitCode() !== FOLDER_IS_LOCKED) {
+        throw new LaunchFailed("launch_failed", `agentctl ended at once with code ${child.exitCode()}; see logs/agentctl.log in the data folder`)
+      }
+      // Somebody else's daemon held the folder for a moment: it is there now, or it is gone and we try again.
+      if (child.exitCode() === FOLDER_IS_LOCKED && found.kind === "dead") child = spawnDaemon(options)
+      await delay(25)
+    }
+    throw new LaunchFailed("unreachable", "agentctl was started but did not answer in time")
+  }
+
+  async function launch(): Promise<AgentctlClient> {
+    const found = await probe()
+    if (found.kind === "alive") return found.client
+    if (found.kind === "unknown") throw new LaunchFailed("unreachable", `${found.why}; it was left alone`)
+    launching ??= start().finally(() => {
+      launching = null
+    })
+    return launching
+  }
+
+  return {
+    launch,
+    probe,
+    async reconnect() {
+      const found = await probe()
+      return found.kind === "alive" ? found.client : null
+    },
+    async stop() {
+      const found = await probe()
+      if (found.kind === "alive") await found.client.shutdown()
+    },
+  }
+}
+
+function readPublished(file: string) {
+  if (!existsSync(file)) return null
+  try {
+    return AgentctlFile.parse(JSON.parse(readFileSync(file, "utf8")))
+  } catch {
+    return null
+  }
+}
+
+/** Detached and without pipes: with either, the daemon would die with the server that started it. */
+function spawnDaemon(options: Options) {
+  const logs = join(options.data_dir, "logs")
+  mkdirSync(logs, { recursive: true, mode: 0o700 })
+  const output = openSync(join(logs, "agentctl.out"), "a", 0o600)
+  const child = spawn(
+    options.node,
+    [
+      join(options.programs, "agentctl.mjs"),
+      ...["--data-dir", options.data_dir],
+      ...["--build", options.build],
+      ...["--native-binding", join(options.programs, "better_sqlite3.node")],
+      ...["--orphan-hours", String(options.orphan_hours)],
+    ],
+    { detached: true, stdio: ["ignore", output, output], env: { ...options.env, REWAKE_DATA_DIR: options.data_dir } as unknown as NodeJS.ProcessEnv, cwd: options.data_dir },
+  )
+  child.on("error", (error) => options.logger.error({ err: error }, "agentctl could not be started"))
+  child.unref()
+  closeSync(output)
+  options.logger.info({ pid: child.pid }, "agentctl started")
+  return { exitCode: () => child.exitCode }
+}

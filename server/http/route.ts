@@ -1,0 +1,102 @@
+import { z } from "zod"
+import { AppError, httpStatus, isAppError, toErrorBody } from "../../lib/contracts/errors"
+import type { Caller } from "../auth"
+import { getServices, type Services } from "../services"
+
+type Input<P, B, Q> = { services: Services; caller: Caller; person: Caller["person"]; params: P; body: B; query: Q }
+type Schemas<P extends z.ZodType, B extends z.ZodType, Q extends z.ZodType> = { params?: P; body?: B; query?: Q; status?: number; admin?: boolean }
+type Handler<P, B, Q> = (input: Input<P, B, Q>) => Promise<unknown>
+type Context = { params: Promise<unknown> }
+
+const None = z.unknown()
+
+/** Everything a route does besides its one call: who, what, and how a failure is told. */
+export function route<P extends z.ZodType = typeof None, B extends z.ZodType = typeof None, Q extends z.ZodType = typeof None>(
+  schemas: Schemas<P, B, Q>,
+  handle: Handler<z.infer<P>, z.infer<B>, z.infer<Q>>,
+) {
+  return (request: Request, context: Context) =>
+    respond(request, schemas.status ?? 200, async (services) => {
+      const caller = await services.currentUser(credentialsOf(request))
+      if (!caller) throw new AppError("UNAUTHENTICATED", "Sign in, or send a bearer token.", {})
+      if (schemas.admin && caller.person.role !== "admin") throw new AppError("FORBIDDEN", "Only admins may do this.", {})
+      const params = parse(schemas.params ?? None, await context.params) as z.infer<P>
+      const query = parse(schemas.query ?? None, Object.fromEntries(new URL(request.url).searchParams)) as z.infer<Q>
+      const body = (schemas.body ? parse(schemas.body, await readJson(request, services)) : undefined) as z.infer<B>
+      return handle({ services, caller, person: caller.person, params, body, query })
+    })
+}
+
+/** For the few routes that exist before anybody can sign in. */
+export function openRoute<B extends z.ZodType>(schemas: { body: B; status?: number }, handle: (input: { services: Services; body: z.infer<B> }) => Promise<unknown>) {
+  return (request: Request) =>
+    respond(request, schemas.status ?? 200, async (services) => handle({ services, body: parse(schemas.body, await readJson(request, services)) }))
+}
+
+async function respond(request: Request, status: number, work: (services: Services) => Promise<unknown>): Promise<Response> {
+  const services = getServices()
+  try {
+    requireSameOrigin(request)
+    const result = await work(services)
+    if (result instanceof Response) return result
+    return status === 204 ? new Response(null, { status }) : Response.json(result, { status })
+  } catch (error) {
+    if (isAppError(error)) {
+      const headers: Record<string, string> = error.code === "RATE_LIMITED" ? { "retry-after": String((error.details as { retry_after_seconds: number }).retry_after_seconds) } : {}
+      return Response.json(toErrorBody(error), { status: httpStatus[error.code], headers })
+    }
+    services.logger.error({ err: error, path: new URL(request.url).pathname }, "request failed")
+    return Response.json({ code: "INTERNAL", message: "Something went wrong on the server. Nothing was half-written." }, { status: 500 })
+  }
+}
+
+const credentialsOf = (request: Request) => ({
+  authorization: request.headers.get("authorization") ?? undefined,
+  cookie: request.headers.get("cookie") ?? undefined,
+})
+
+/** A cookie is sent by the browser whoever wrote the page; the Origin says who did. Programs with tokens send none. */
+function requireSameOrigin(request: Request): void {
+  if (request.method === "GET" || request.method === "HEAD" || request.headers.has("authorization")) return
+  const origin = request.headers.get("origin")
+  if (origin !== null && hostOf(origin) !== request.headers.get("host")) throw new AppError("FORBIDDEN", "This request came from another site.", {})
+}
+function hostOf(origin: string): string | null {
+  try {
+    return new URL(origin).host
+  } catch {
+    return null
+  }
+}
+
+/** Room for JSON's escapes around the largest message that is allowed. */
+const ENVELOPE = 6
+
+async function readJson(request: Request, services: Services): Promise<unknown> {
+  const limit = services.config.max_message_bytes * ENVELOPE
+  const tooLarge = () => new AppError("PAYLOAD_TOO_LARGE", "The request is too large.", { limit_bytes: services.config.max_message_bytes })
+  if (Number(request.headers.get("content-length") ?? 0) > limit) throw tooLarge()
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of (request.body ?? []) as unknown as AsyncIterable<Uint8Array>) {
+    size += chunk.byteLength
+    if (size > limit) throw tooLarge()
+    chunks.push(chunk)
+  }
+  const text = Buffer.concat(chunks).toString("utf8")
+  try {
+    return text === "" ? {} : JSON.parse(text)
+  } catch {
+    throw new AppError("INVALID_INPUT", "The body is not JSON.", { issues: ["body: not JSON"] })
+  }
+}
+
+function parse<S extends z.ZodType>(schema: S, value: unknown): z.infer<S> {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  const issues = result.error.issues.map((issue) => (issue.path.length > 0 ? `${issue.path.join(".")}: ${issue.message}` : issue.message))
+  throw new AppError("INVALID_INPUT", `The request is malformed: ${issues.join("; ")}`, { issues })
+}
+
+export const TaskParams = z.object({ taskId: z.coerce.number() })
+export const SessionParams = z.object({ sessionId: z.string() })

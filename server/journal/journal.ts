@@ -1,0 +1,112 @@
+import { isTerminalKind, type NewEvent, SessionEvent } from "../../lib/contracts/events"
+import { AppError } from "../../lib/contracts/errors"
+import type { Clock } from "../platform/clock"
+import type { Database } from "../platform/database"
+import type { StoredEvent, WriteResult } from "./apply-batch"
+import type { Change, Value } from "./changes"
+import { project } from "./project"
+import { createGroupCommit, type Writer } from "./writer"
+
+/** `task_id` 0: the task is made in the same commit, and its id arrives as the ref `task_id`. */
+export type SessionRef = { id: string; task_id: number; user_id: string }
+
+export type Commit = {
+  session: SessionRef
+  /** Everything that must still be true; the first that is not loses the whole commit. */
+  guards?: Change[]
+  /** Rows that do not follow from the events: cursors, owners, the task beside its session. */
+  rows?: Change[]
+  events: NewEvent[]
+}
+export type Committed = { events: SessionEvent[]; refs: Record<string, Value> }
+export type Follower = (session: SessionRef, events: SessionEvent[]) => void
+
+const conflictTag = Symbol.for("rewake.commit-conflict")
+/** Somebody else was first. Read again, then decide again. */
+export class CommitConflict extends Error {
+  readonly [conflictTag] = true
+  constructor(
+    readonly table: string,
+    op: string,
+  ) {
+    super(`lost: ${op} ${table}`)
+  }
+}
+export const isConflict = (error: unknown): error is CommitConflict => typeof error === "object" && error !== null && conflictTag in error
+
+/** The database refused this commit's content; others in its group went through. */
+export class StoreRefused extends Error {}
+
+/** The one door for writes that matter: guards, rows and events in one durable transaction; followers hear of it after the commit. */
+export function openJournal({ writer, db, clock }: { writer: Writer; db: Database; clock: Clock }) {
+  const group = createGroupCommit(writer)
+  const followers = new Set<Follower>()
+
+  async function commit({ session, guards = [], rows = [], events }: Commit): Promise<Committed> {
+    const ts = clock.now().toISOString()
+    const stored = events.map((event) => toStored(event, ts))
+    const task_id = session.task_id > 0 ? session.task_id : { ref: "task_id" }
+    const after = events.flatMap((event, i) => project(event, { session_id: session.id, task_id, ts, seq: { ref: `seq.${i}` } }))
+    const result = settle(await group.submit({ session_id: session.id, before: [...guards, ...rows], events: stored, after }))
+    const placed = events.map((event, i) => ({ session_id: session.id, seq: result.first_seq + i, ts, v: 1, ...event }) as SessionEvent)
+    const ref = session.task_id > 0 ? session : { ...session, task_id: result.refs.task_id as number }
+    if (placed.length > 0) for (const follower of followers) follower(ref, placed)
+    return { events: placed, refs: result.refs }
+  }
+
+  /** Rows that belong to no session: people, tokens, boots, reports. The same writer, the same durability. */
+  async function write(changes: Change[]): Promise<Record<string, Value>> {
+    return settle(await group.submit({ session_id: null, before: changes, events: [], after: [] })).refs
+  }
+
+  /** In order, after `after`; holes are legal, since deltas may be compacted away. */
+  async function read(sessionId: string, after: number, limit: number): Promise<SessionEvent[]> {
+    const rows = await db.sessionEvent.findMany({ where: { session_id: sessionId, seq: { gt: after } }, orderBy: { seq: "asc" }, take: limit })
+    return rows.map(parseRow)
+  }
+
+  /** The page that ends just before `before`, in ascending order. */
+  async function readBefore(sessionId: string, before: number, limit: number): Promise<SessionEvent[]> {
+    const rows = await db.sessionEvent.findMany({ where: { session_id: sessionId, seq: { lt: before } }, orderBy: { seq: "desc" }, take: limit })
+    return rows.reverse().map(parseRow)
+  }
+
+  async function head(sessionId: string): Promise<number> {
+    const row = await db.session.findUnique({ where: { id: sessionId }, select: { last_seq: true } })
+    if (!row) throw new AppError("NOT_FOUND", "There is no such session.", { entity: "session" })
+    return row.last_seq
+  }
+
+  return {
+    commit,
+    write,
+    read,
+    readBefore,
+    head,
+    follow(follower: Follower) {
+      followers.add(follower)
+      return () => followers.delete(follower)
+    },
+    close: () => group.close(),
+  }
+}
+export type Journal = ReturnType<typeof openJournal>
+
+function settle(result: WriteResult) {
+  if (result.ok) return result
+  if ("lost" in result) throw new CommitConflict(result.lost.table, result.lost.op)
+  throw new StoreRefused(result.error, { cause: result.code })
+}
+
+function toStored({ kind, ...fields }: NewEvent, ts: string): StoredEvent {
+  return { ts, kind, v: 1, terminal_run_id: isTerminalKind(kind) ? (fields as { run_id: string }).run_id : null, payload: JSON.stringify(fields) }
+}
+
+type EventRow = { session_id: string; seq: number; ts: string; kind: string; v: number; payload: string }
+/** After this the type is true. A row of a kind this build does not know would come from a newer one; it is shown as an update, not lost. */
+export function parseRow(row: EventRow): SessionEvent {
+  const placed = { session_id: row.session_id, seq: row.seq, ts: row.ts, v: row.v, kind: row.kind }
+  const fields = JSON.parse(row.payload) as Record<string, unknown>
+  const parsed = SessionEvent.safeParse({ ...fields, ...placed })
+  return parsed.success ? parsed.data : { ...placed, v: 1, kind: "agent.update", run_id: null, update: { kind: row.kind, ...fields } }
+}

@@ -1,0 +1,84 @@
+import pg from "pg"
+import { type Answer, applyBatch, type WriteRequest, type WriteResult } from "./apply-batch"
+import type { Writer } from "./writer"
+
+/** Two servers took the same rows in different orders; the whole batch was rolled back and may be tried again. */
+const RETRYABLE = new Set(["40P01", "40001"])
+const ATTEMPTS = 5
+
+/** One connection of its own: batches follow one another, as on SQLite. */
+export function openPostgresWriter(url: string): Writer {
+  let connection: Promise<pg.Client> | null = null
+  const names = new Map<string, string>()
+
+  async function connect() {
+    const client = new pg.Client({ connectionString: url, application_name: "rewake-journal" })
+    client.on("error", () => {
+      connection = null
+    })
+    await client.connect()
+    await client.query("SET synchronous_commit = on")
+    return client
+  }
+
+  /** A named statement is planned once per connection. */
+  function nameOf(sql: string) {
+    const known = names.get(sql)
+    if (known) return known
+    const name = `rewake_${names.size}`
+    names.set(sql, name)
+    return name
+  }
+
+  async function attempt(client: pg.Client, batch: WriteRequest[]): Promise<WriteResult[]> {
+    await client.query("BEGIN")
+    const steps = applyBatch(batch, "postgresql")
+    let step = steps.next()
+    while (!step.done) {
+      let answer: Answer
+      try {
+        const { sql, params } = step.value
+        const result = await client.query({ text: sql, values: params, name: nameOf(sql) })
+        answer = { rows: result.rows, count: result.rowCount ?? 0 }
+      } catch (error) {
+        if (RETRYABLE.has((error as { code?: string }).code ?? "")) throw error
+        step = steps.throw(error)
+        continue
+      }
+      step = steps.next(answer)
+    }
+    await client.query("COMMIT")
+    return step.value
+  }
+
+  return {
+    async write(batch) {
+      for (let tries = 1; ; tries++) {
+        connection ??= connect()
+        let client: pg.Client
+        try {
+          client = await connection
+        } catch (error) {
+          connection = null
+          throw error
+        }
+        try {
+          return await attempt(client, batch)
+        } catch (error) {
+          const rolledBack = await client.query("ROLLBACK").then(
+            () => true,
+            () => false,
+          )
+          // A connection lost in mid-commit leaves it open whether the batch is in: the callers must look, not repeat.
+          if (!rolledBack) connection = null
+          if (!rolledBack || !RETRYABLE.has((error as { code?: string }).code ?? "") || tries >= ATTEMPTS) throw error
+        }
+      }
+    },
+    async close() {
+      const client = await connection?.catch(() => null)
+      connection = null
+      await client?.end()
+    },
+  }
+}

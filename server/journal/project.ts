@@ -1,0 +1,169 @@
+import type { NewEvent } from "../../lib/contracts/events"
+import { type Change, update, updateAny } from "./changes"
+
+/** Where an event stands while its commit is being written. */
+type Place = { session_id: string; task_id: number | { ref: string }; ts: string; seq: { ref: string } }
+
+/**
+ * Event → the row changes it implies. Every row of session, prompt, resume token and executor state follows from the log
+ * through here and nowhere else; and since each change names the state it expects, a fact that is not true any more
+ * (a second end of a run, a token already consumed) cannot be written at all.
+ */
+export function project(event: NewEvent, at: Place): Change[] {
+  const session = { id: at.session_id }
+  const executor = { session_id: at.session_id }
+  switch (event.kind) {
+    case "session.state_changed":
+      return event.from === null ? [] : [update("sessions", { ...session, state: event.from }, { state: event.to })]
+
+    case "run.started":
+      return [
+        update(
+          "sessions",
+          { ...session, open_run_id: null },
+          {
+            open_run_id: event.run_id,
+            run_boot_id: event.boot_id,
+            run_prompt_id: event.prompt_id,
+            run_first_seq: at.seq,
+            open_waits: 0,
+            cancel_requested: 0,
+            interruption: null,
+          },
+        ),
+      ]
+    case "run.adopted":
+      return [update("sessions", { ...session, open_run_id: event.run_id }, { run_boot_id: event.boot_id })]
+    case "run.waiting":
+      return [
+        update("sessions", { ...session, open_run_id: event.run_id }, { open_waits: { inc: 1 } }),
+        update(
+          "resume_tokens",
+          { id: event.resume_token_id },
+          { request: JSON.stringify({ title: event.title, detail: event.detail, options: event.options }) },
+        ),
+      ]
+    case "run.resumed":
+      return [update("sessions", { ...session, open_run_id: event.run_id, open_waits: { gt: 0 } }, { open_waits: { inc: -1 } })]
+    case "run.cancel_requested":
+      return [update("sessions", { ...session, open_run_id: event.run_id }, { cancel_requested: 1 })]
+    case "run.completed":
+    case "run.failed":
+    case "run.cancelled":
+      return [closeRun(at, event.run_id, null)]
+    case "run.interrupted":
+      return [closeRun(at, event.run_id, JSON.stringify({ run_id: event.run_id, reason: event.reason, at: at.ts }))]
+
+    case "prompt.queued":
+      return [
+        {
+          op: "insert",
+          table: "prompts",
+          values: {
+            id: event.prompt_id,
+            session_id: at.session_id,
+            task_id: at.task_id,
+            message_id: event.message_id,
+            client_message_id: event.client_message_id,
+            content: JSON.stringify(event.content),
+            state: "queued",
+            rank: event.rank,
+            queued_at: at.ts,
+          },
+        },
+      ]
+    case "prompt.edited":
+      return [update("prompts", { id: event.prompt_id, state: "queued" }, { content: JSON.stringify(event.content) })]
+    case "prompt.reordered":
+      return [update("prompts", { id: event.prompt_id, state: "queued" }, { rank: event.rank })]
+    case "prompt.withdrawn":
+      return [update("prompts", { id: event.prompt_id, state: "queued" }, { state: "withdrawn" })]
+    case "prompt.delivering":
+      return [
+        update(
+          "prompts",
+          { id: event.prompt_id, state: "queued" },
+          { state: "delivering", run_id: event.run_id, spool_id: event.spool_id, body_sha256: event.body_sha256 },
+        ),
+      ]
+    case "prompt.delivered":
+      return [update("prompts", { id: event.prompt_id, state: "delivering" }, { state: "delivered" })]
+
+    case "token.minted":
+      return [
+        {
+          op: "insert",
+          table: "resume_tokens",
+          values: {
+            id: event.resume_token_id,
+            session_id: at.session_id,
+            run_id: event.run_id,
+            wait_kind: event.wait_kind,
+            request_id: event.request_id,
+            secret_sha256: event.secret_sha256,
+            state: "live",
+            minted_at: at.ts,
+            expires_at: event.expires_at,
+            request: "{}",
+          },
+        },
+      ]
+    case "token.consumed":
+      return [update("resume_tokens", { id: event.resume_token_id, state: "live" }, { state: "consumed", outcome: JSON.stringify(event.outcome) })]
+    case "token.revoked":
+      return [update("resume_tokens", { id: event.resume_token_id, state: "live" }, { state: "revoked" })]
+    case "token.expired":
+      return [update("resume_tokens", { id: event.resume_token_id, state: "live" }, { state: "expired" })]
+
+    case "executor.starting":
+      return [update("executors_running", executor, { status: "starting", error_code: null, error_message: null, updated_at: at.ts })]
+    case "executor.ready":
+      return [
+        update("executors_running", executor, {
+          status: "ready",
+          agentctl_instance_id: event.agentctl_instance_id,
+          workspace_path: event.worktree_path,
+          worktree_path: event.worktree_path,
+          worktree_branch: event.worktree_branch,
+          error_code: null,
+          error_message: null,
+          updated_at: at.ts,
+        }),
+      ]
+    case "executor.error":
+      return [update("executors_running", executor, { status: "error", error_code: event.reason, error_message: event.message, updated_at: at.ts })]
+    case "executor.stopped":
+      return [update("executors_running", executor, { status: "stopped", agent_execution_id: null, updated_at: at.ts })]
+    case "executor.deleted":
+      return [
+        update("executors_running", executor, { status: "deleted", agent_execution_id: null, executor_deleted_at: at.ts, updated_at: at.ts }),
+      ]
+    case "agent.started":
+      return [
+        update("executors_running", executor, {
+          agent_execution_id: event.agent_execution_id,
+          supports_session_resume: event.capabilities.load || event.capabilities.resume ? 1 : 0,
+          updated_at: at.ts,
+        }),
+      ]
+    case "agent.session_announced":
+      return [update("executors_running", executor, { resume_token: event.agent_session_id, updated_at: at.ts })]
+    case "agent.session_retired":
+      return [updateAny("executors_running", { ...executor, resume_token: event.agent_session_id }, { resume_token: null, updated_at: at.ts })]
+    case "agent.session_reinstated":
+      return [update("executors_running", executor, { resume_token: event.agent_session_id, updated_at: at.ts })]
+    case "agent.exited":
+      // A late report about an execution that was already replaced must not mark its successor as gone.
+      return [updateAny("executors_running", { ...executor, agent_execution_id: event.agent_execution_id }, { agent_execution_id: null, updated_at: at.ts })]
+
+    default:
+      return []
+  }
+}
+
+const closeRun = (at: Place, run_id: string, interruption: string | null): Change =>
+  update(
+    "sessions",
+    { id: at.session_id, open_run_id: run_id },
+    { open_run_id: null, run_boot_id: null, run_prompt_id: null, run_first_seq: null, open_waits: 0, cancel_requested: 0, interruption },
+  )

@@ -1,0 +1,115 @@
+import { readFileSync, rmSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import next from "next"
+import { lockFolder } from "../lib/host/folder-lock"
+import { processStartTime } from "../lib/host/process-identity"
+import { writePrivateFile } from "../lib/host/write-private-file"
+import { type Config, ConfigError, publishToNextAuth, readConfig } from "./platform/config"
+import { createLogger } from "./platform/logger"
+import { migrate } from "./platform/migrate"
+import { setSecurityHeaders } from "./platform/security-headers"
+import { publishServices } from "./services"
+import { createServices, migrationsFolder } from "./wiring"
+
+const dist = dirname(fileURLToPath(import.meta.url))
+const root = dirname(dist)
+
+main().catch((error) => {
+  // Every expected failure has its sentence; the rest keeps its stack.
+  console.error(error instanceof ConfigError || error instanceof StartFailed ? `\n  ${error.message.replaceAll("\n", "\n  ")}\n` : error)
+  process.exit(1)
+})
+
+class StartFailed extends Error {}
+
+async function main() {
+  const started = performance.now()
+  const config = readConfig()
+  const logger = createLogger(config.log_level)
+  const lock = config.database.kind === "sqlite" ? lockDataFolder(config) : null
+  await migrate(config.database, migrationsFolder(root))
+
+  const http = createServer()
+  const port = await listenQuietly(http, config)
+  const publicUrl = config.public_url ?? `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`
+  publishToNextAuth(publicUrl, config.auth_secret)
+
+  const services = await createServices({
+    config,
+    build: { id: readBuildId(), programs: join(dist, "programs"), writerScript: new URL("./writer-thread.mjs", import.meta.url) },
+    logger,
+    http,
+    publicUrl: () => publicUrl,
+    // Another server may act for our sessions now; anything this one still did would be done twice.
+    onLeaseLost: () => {
+      logger.error("this server lost its lease and ends, so that it can do no harm")
+      process.exit(75)
+    },
+  })
+  publishServices(services)
+
+  const app = next({ dev: config.dev, dir: root, hostname: config.host, port, httpServer: http, quiet: true })
+  await app.prepare()
+  const handle = app.getRequestHandler()
+  http.on("request", (request, response) => {
+    // socket.io has answered this one.
+    if (request.url?.startsWith("/socket.io/")) return
+    setSecurityHeaders(request, response, { dev: config.dev, https: publicUrl.startsWith("https:") })
+    handle(request, response).catch((error) => logger.error({ err: error }, "page failed"))
+  })
+
+  const runFile = join(config.data_dir, "run", "server.json")
+  writePrivateFile(runFile, JSON.stringify({ pid: process.pid, start_time: processStartTime(process.pid), endpoint: publicUrl, boot_id: services.boot.id }))
+
+  const recovered = services.recover().catch((error) => logger.error({ err: error }, "recovery failed"))
+  greet(publicUrl, services.setupCode(), performance.now() - started)
+
+  let ending = false
+  const end = async (signal: NodeJS.Signals) => {
+    if (ending) process.exit(1)
+    ending = true
+    const open = await services.db.session.findMany({ where: { open_run_id: { not: null } }, select: { id: true } }).catch(() => [])
+    console.log(farewell(signal, open.map((row) => row.id)))
+    http.closeAllConnections()
+    await recovered
+    await services.close()
+    lock?.release()
+    rmSync(runFile, { force: true })
+    process.exit(0)
+  }
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => void end(signal))
+}
+
+function lockDataFolder(config: Config) {
+  const lock = lockFolder(join(config.data_dir, "run", "server.lock"))
+  if (!lock) throw new StartFailed(`Another Rewake server is using ${config.data_dir}.\nStop it first, or set DATA_DIR to another folder.`)
+  return lock
+}
+
+/** Bound before anything else is started, so that a taken port is told at once and nothing has to be undone. Requests wait until the pages are ready. */
+function listenQuietly(http: ReturnType<typeof createServer>, config: Config): Promise<number> {
+  return new Promise((resolve, reject) => {
+    http.once("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "EADDRINUSE") reject(new StartFailed(`Port ${config.port} on ${config.host} is taken by another program.\nSet PORT to another one.`))
+      else if (error.code === "EACCES") reject(new StartFailed(`Not allowed to listen on port ${config.port}.\nSet PORT to one above 1023.`))
+      else reject(error)
+    })
+    http.listen(config.port, config.host, () => resolve((http.address() as AddressInfo).port))
+  })
+}
+
+const readBuildId = () => (JSON.parse(readFileSync(join(dist, "build.json"), "utf8")) as { build: string }).build
+
+function greet(publicUrl: string, setupCode: string | null, took: number) {
+  console.log(`\n  Rewake is ready after ${(took / 1000).toFixed(1)} s\n  ${publicUrl}\n`)
+  if (setupCode) console.log(`  Open this link once to become the first admin:\n\n${publicUrl}/setup?code=${setupCode}\n`)
+}
+
+function farewell(signal: string, open: readonly string[]): string {
+  if (open.length === 0) return `\n  ${signal}: the server ends. No session is working; agents stay ready in agentctl.`
+  const list = open.map((id) => `    ${id}`).join("\n")
+  return `\n  ${signal}: the server ends. ${open.length} session${open.length === 1 ? "" : "s"} go on in agentctl and are adopted at the next start:\n${list}`
+}

@@ -1,0 +1,119 @@
+import { randomBytes } from "node:crypto"
+import { accessSync, constants, existsSync, mkdirSync, readFileSync } from "node:fs"
+import { homedir } from "node:os"
+import { join, resolve } from "node:path"
+import { z } from "zod"
+import { writePrivateFile } from "../../lib/host/write-private-file"
+
+/** The only reader of the environment. Parsed once at start; what is wrong is told by name, all of it at once. */
+
+const hours = (fallback: number) => z.coerce.number().positive().default(fallback)
+const count = (fallback: number) => z.coerce.number().int().positive().default(fallback)
+
+const Variables = z.object({
+  PORT: z.coerce.number().int().min(0).max(65535).default(3000),
+  HOST: z.string().default("127.0.0.1"),
+  PUBLIC_URL: z.url().optional(),
+  DATA_DIR: z.string().default("./data"),
+  DATABASE_URL: z
+    .string()
+    .regex(/^(postgres(ql)?:\/\/|file:)/, "must start with postgresql:// or file:")
+    .optional(),
+  REDIS_URL: z.string().optional(),
+  ARCHIVE_URL: z.string().optional(),
+  S3_ENDPOINT: z.string().optional(),
+  S3_REGION: z.string().optional(),
+  AWS_ACCESS_KEY_ID: z.string().optional(),
+  AWS_SECRET_ACCESS_KEY: z.string().optional(),
+  AUTH_SECRET: z.string().min(16).optional(),
+  ADMIN_EMAIL: z.email().optional(),
+  ADMIN_PASSWORD: z.string().min(10).optional(),
+  WORKSPACE_ROOTS: z.string().optional(),
+  MAX_MESSAGE_BYTES: count(262_144),
+  QUEUE_MAX: count(50),
+  AGENTCTL_ORPHAN_HOURS: hours(72),
+  WAIT_DEADLINE_HOURS: hours(72),
+  AUTO_RESUME: z.enum(["off", "active", "all"]).default("active"),
+  AUTO_RESUME_WINDOW_HOURS: hours(24),
+  AUTO_RESUME_CONCURRENCY: count(4),
+  MAX_ERROR_SUBTYPE_RETRIES: z.coerce.number().int().min(0).default(3),
+  APPEND_CHAT_TASK_EXPIRE_HOURS: hours(2),
+  APPEND_CODE_TASK_EXPIRE_HOURS: hours(24),
+  REAPER_INTERVAL_SECONDS: count(60),
+  ARCHIVE_MAX_BYTES: count(2 * 1024 ** 3),
+  ARCHIVE_FORCE_DELETE_DAYS: z.coerce.number().positive().optional(),
+  DEMO_AGENTS: z.enum(["on", "off"]).default("on"),
+  LOG_LEVEL: z.enum(["debug", "info", "warn", "error", "silent"]).default("info"),
+  REWAKE_DEV: z.literal("1").optional(),
+})
+
+/** Names the product reads, and next-auth's own: agents and shells get the caller's environment without any of these. */
+const OURS = new Set([...Object.keys(Variables.shape), "NEXTAUTH_URL", "NEXTAUTH_SECRET", "NODE_ENV"])
+
+export class ConfigError extends Error {}
+
+export type Config = ReturnType<typeof readConfig>
+
+export function readConfig(env: NodeJS.ProcessEnv = process.env) {
+  const blankAsMissing = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ""))
+  const parsed = Variables.safeParse(blankAsMissing)
+  if (!parsed.success) {
+    throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("\n"))
+  }
+  const v = parsed.data
+  const data_dir = resolve(v.DATA_DIR)
+  makeDataDir(data_dir)
+  const postgres = v.DATABASE_URL !== undefined && !v.DATABASE_URL.startsWith("file:")
+  if (postgres && !v.AUTH_SECRET) throw new ConfigError("AUTH_SECRET: required with PostgreSQL, so that every server signs alike")
+  if (Boolean(v.ADMIN_EMAIL) !== Boolean(v.ADMIN_PASSWORD)) throw new ConfigError("ADMIN_EMAIL and ADMIN_PASSWORD: set both or neither")
+
+  return Object.freeze({
+    port: v.PORT,
+    host: v.HOST,
+    public_url: v.PUBLIC_URL?.replace(/\/+$/, "") ?? null,
+    data_dir,
+    database: postgres
+      ? ({ kind: "postgresql", url: v.DATABASE_URL as string } as const)
+      : ({ kind: "sqlite", file: v.DATABASE_URL ? resolve(v.DATABASE_URL.slice("file:".length)) : join(data_dir, "rewake.db") } as const),
+    auth_secret: v.AUTH_SECRET ?? keptSecret(data_dir),
+    admin: v.ADMIN_EMAIL && v.ADMIN_PASSWORD ? { email: v.ADMIN_EMAIL.toLowerCase(), password: v.ADMIN_PASSWORD } : null,
+    workspace_roots: (v.WORKSPACE_ROOTS?.split(":") ?? [homedir()]).filter(Boolean).map((root) => resolve(root)),
+    max_message_bytes: v.MAX_MESSAGE_BYTES,
+    queue_max: v.QUEUE_MAX,
+    agentctl_orphan_hours: v.AGENTCTL_ORPHAN_HOURS,
+    wait_deadline_hours: v.WAIT_DEADLINE_HOURS,
+    chat_expire_hours: v.APPEND_CHAT_TASK_EXPIRE_HOURS,
+    code_expire_hours: v.APPEND_CODE_TASK_EXPIRE_HOURS,
+    demo_agents: v.DEMO_AGENTS === "on",
+    log_level: v.LOG_LEVEL,
+    dev: v.REWAKE_DEV === "1",
+    /** What daemons, agents and shells inherit. */
+    child_env: Object.fromEntries(
+      Object.entries(env).filter((pair): pair is [string, string] => pair[1] !== undefined && !OURS.has(pair[0]) && !pair[0].startsWith("npm_")),
+    ),
+  })
+}
+
+function makeDataDir(dir: string) {
+  try {
+    mkdirSync(dir, { recursive: true, mode: 0o700 })
+    mkdirSync(join(dir, "run"), { recursive: true, mode: 0o700 })
+    accessSync(dir, constants.W_OK)
+    accessSync(join(dir, "run"), constants.W_OK)
+  } catch (cause) {
+    throw new ConfigError(`DATA_DIR: cannot write to ${dir} (${(cause as NodeJS.ErrnoException).code ?? "error"})`, { cause })
+  }
+}
+
+/** Losing this file signs everybody out and makes open questions unanswerable, so it is written once and kept. */
+function keptSecret(dataDir: string): string {
+  const file = join(dataDir, "auth-secret")
+  if (!existsSync(file)) writePrivateFile(file, randomBytes(32).toString("base64url"))
+  return readFileSync(file, "utf8").trim()
+}
+
+/** next-auth reads its address from the environment and from nowhere else. */
+export function publishToNextAuth(publicUrl: string, secret: string, env: NodeJS.ProcessEnv = process.env) {
+  env.NEXTAUTH_URL = publicUrl
+  env.NEXTAUTH_SECRET = secret
+}

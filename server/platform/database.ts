@@ -1,0 +1,63 @@
+import { PrismaBetterSqlite3 } from "@prisma/adapter-better-sqlite3"
+import { PrismaPg } from "@prisma/adapter-pg"
+import type {
+  ApiToken,
+  Archive,
+  Boot,
+  ExecutorRunning,
+  Invitation,
+  Prompt,
+  RecoveryReport,
+  ResumeToken,
+  Session,
+  SessionEvent,
+  Setting,
+  Task,
+  User,
+  Worker,
+} from "../../prisma/generated/sqlite/client"
+import { PrismaClient as SqliteClient } from "../../prisma/generated/sqlite/client"
+import { PrismaClient as PostgresClient } from "../../prisma/generated/postgresql/client"
+import type { Config } from "./config"
+
+export type { ApiToken, Boot, ExecutorRunning, Invitation, Prompt, RecoveryReport, ResumeToken, Session, SessionEvent as EventRow, Task, User }
+
+/** Table name → its row, for changes that travel to the writer. */
+export type Tables = {
+  users: User
+  invitations: Invitation
+  api_tokens: ApiToken
+  settings: Setting
+  boots: Boot
+  tasks: Task
+  sessions: Session
+  session_events: SessionEvent
+  prompts: Prompt
+  resume_tokens: ResumeToken
+  executors_running: ExecutorRunning
+  workers: Worker
+  archives: Archive
+  recovery_reports: RecoveryReport
+}
+
+type WriteMethod = "create" | "createMany" | "createManyAndReturn" | "update" | "updateMany" | "updateManyAndReturn" | "upsert" | "delete" | "deleteMany"
+type ReadOnly<M> = Omit<M, WriteMethod>
+/**
+ * Reads only. On SQLite a write from here would take the write lock on the event loop's own thread and stop the server for an
+ * fsync; and a row changed behind the journal's back could not be rebuilt from the log. Writes go through `server/journal`.
+ */
+export type Database = {
+  [M in "user" | "invitation" | "apiToken" | "setting" | "boot" | "task" | "session" | "sessionEvent" | "prompt" | "resumeToken" | "executorRunning" | "worker" | "archive" | "recoveryReport"]: ReadOnly<
+    SqliteClient[M]
+  >
+} & Pick<SqliteClient, "$disconnect" | "$queryRawUnsafe">
+
+export function openDatabase(config: Config["database"]): Database {
+  switch (config.kind) {
+    case "sqlite":
+      return new SqliteClient({ adapter: new PrismaBetterSqlite3({ url: `file:${config.file}`, timeout: 10_000 }) })
+    case "postgresql":
+      // One schema, two generated clients of the same shape; the code is typed against the first.
+      return new PostgresClient({ adapter: new PrismaPg({ connectionString: config.url }) }) as unknown as Database
+  }
+}

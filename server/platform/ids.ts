@@ -1,0 +1,18 @@
+import { randomBytes } from "node:crypto"
+
+/** Sortable by time of making, so that logs and index pages stay in order; the rest is random. */
+const make = (prefix: string) => `${prefix}_${Date.now().toString(36)}${randomBytes(8).toString("hex")}`
+
+export const ids = {
+  session: () => make("sess"),
+  run: () => make("run"),
+  prompt: () => make("prm"),
+  message: () => make("msg"),
+  executor: () => make("exe"),
+  execution: () => make("aex"),
+  resumeToken: () => make("rt"),
+  boot: () => make("boot"),
+  user: () => make("usr"),
+  apiToken: () => make("tok"),
+  invitation: () => make("inv"),
+}

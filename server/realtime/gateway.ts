@@ -1,0 +1,170 @@
+import type { Server as HttpServer } from "node:http"
+import { Server, type Socket } from "socket.io"
+import { z } from "zod"
+import { AppError, type ErrorBody, isAppError, toErrorBody } from "../../lib/contracts/errors"
+import type { EventKind, SessionEvent } from "../../lib/contracts/events"
+import { type Ack, type ClientToServerEvents, pushNameOf, type ServerToClientEvents } from "../../lib/contracts/socket"
+import { type Caller, type Credentials, requireSession } from "../auth"
+import type { Journal } from "../journal"
+import type { Database } from "../platform/database"
+import type { Logger } from "../platform/logger"
+import { journalGeneration, requireCursor, type Sessions } from "../sessions"
+import { createSessionChannel, type SessionChannel } from "./session-channel"
+
+/** Packets a connection may have unsent before its subscriptions fall back to catching up from the journal. */
+const MAX_UNSENT = 256
+const MAX_SUBSCRIPTIONS = 100
+
+type Data = { caller: Caller; channels: Map<string, SessionChannel> }
+type GatewaySocket = Socket<ClientToServerEvents, ServerToClientEvents, Record<string, never>, Data>
+
+type Deps = {
+  http: HttpServer
+  journal: Journal
+  db: Database
+  sessions: Sessions
+  currentUser: (credentials: Credentials) => Promise<Caller | null>
+  allowOrigin: (origin: string | undefined, host: string | undefined) => boolean
+  logger: Logger
+}
+
+/** Events that change what the task list shows. */
+const LISTED: ReadonlySet<EventKind> = new Set<EventKind>([
+  "session.state_changed", "status.derived", "run.started", "run.waiting", "run.resumed", "run.completed", "run.failed", "run.cancelled",
+  "run.interrupted", "executor.ready", "executor.error", "executor.stopped", "prompt.queued", "agent.started", "agent.exited", "token.revoked",
+])
+
+const Subscribe = z.object({ session_id: z.string(), after_seq: z.number().int().min(0), generation: z.string().optional() })
+const OfSession = z.object({ session_id: z.string() })
+const Resume = z.object({ session_id: z.string(), fresh: z.boolean().optional() })
+
+/** Sockets only translate: who asks, for which session, from which cursor. */
+export function createGateway(deps: Deps) {
+  const io = new Server<ClientToServerEvents, ServerToClientEvents, Record<string, never>, Data>(deps.http, {
+    destroyUpgrade: false,
+    serveClient: false,
+    maxHttpBufferSize: 1 << 20,
+    allowRequest: (request, done) => done(null, deps.allowOrigin(request.headers.origin, request.headers.host)),
+  })
+  const channelsOf = new Map<string, Set<SessionChannel>>()
+
+  io.use(async (socket, next) => {
+    const { token } = socket.handshake.auth as { token?: unknown }
+    const credentials = { authorization: typeof token === "string" ? `Bearer ${token}` : undefined, cookie: socket.handshake.headers.cookie }
+    const caller = await deps.currentUser(credentials).catch(() => null)
+    if (!caller) return next(Object.assign(new Error("Sign in first."), { data: { code: "UNAUTHENTICATED", message: "Sign in first." } }))
+    socket.data = { caller, channels: new Map() }
+    next()
+  })
+
+  io.on("connection", (socket: GatewaySocket) => {
+    const { caller, channels } = socket.data
+    socket.join(`user:${caller.person.id}`)
+    if (caller.sign_in) socket.join(`sign-in:${caller.sign_in}`)
+
+    const leave = (sessionId: string) => {
+      const channel = channels.get(sessionId)
+      if (!channel) return
+      channel.close()
+      channels.delete(sessionId)
+      const set = channelsOf.get(sessionId)
+      set?.delete(channel)
+      if (set?.size === 0) channelsOf.delete(sessionId)
+    }
+
+    socket.on("session.subscribe", (request, ack) =>
+      answer(ack, async () => {
+        const { session_id, after_seq, generation: known } = parse(Subscribe, request)
+        const session = await requireSession(deps.db, caller.person, session_id)
+        const generation = await journalGeneration(deps)
+        // Another generation is another log: the client loads again from 0, whatever it had seen.
+        const after = known !== undefined && known !== generation ? 0 : after_seq
+        requireCursor(after, session.last_seq)
+        if (channels.size >= MAX_SUBSCRIPTIONS && !channels.has(session_id)) {
+          throw new AppError("RATE_LIMITED", "Too many subscriptions on one connection.", { retry_after_seconds: 0 })
+        }
+        leave(session_id)
+        const channel = createSessionChannel(deps.journal, session_id, after, sinkOf(socket, session.task_id, deps.logger))
+        channels.set(session_id, channel)
+        channelsOf.set(session_id, (channelsOf.get(session_id) ?? new Set()).add(channel))
+        return { reply: { head_seq: session.last_seq, generation }, start: () => void channel.start() }
+      }),
+    )
+    socket.on("session.unsubscribe", (request, ack) =>
+      answer(ack ?? (() => {}), async () => {
+        leave(parse(OfSession, request).session_id)
+        return { reply: {} }
+      }),
+    )
+    socket.on("task.session.status", (request, ack) =>
+      answer(ack, async () => ({ reply: await deps.sessions.status(caller.person, parse(OfSession, request).session_id) })),
+    )
+    socket.on("task.session.resume", (request, ack) =>
+      answer(ack, async () => {
+        const { session_id, fresh } = parse(Resume, request)
+        return { reply: await deps.sessions.resume(caller.person, session_id, { fresh }) }
+      }),
+    )
+    socket.on("disconnect", () => {
+      for (const sessionId of [...channels.keys()]) leave(sessionId)
+    })
+  })
+
+  const unfollow = deps.journal.follow((session, events) => {
+    for (const channel of channelsOf.get(session.id) ?? []) channel.committed(events)
+    if (events.some((event) => LISTED.has(event.kind))) announce(session.user_id, session.task_id)
+  })
+
+  function announce(userId: string, taskId: number) {
+    io.to(`user:${userId}`).emit("task.changed", { task_id: taskId })
+  }
+
+  async function answer<T>(ack: Ack<T> | undefined, work: () => Promise<{ reply: T; start?: () => void }>) {
+    if (typeof ack !== "function") return
+    try {
+      const { reply, start } = await work()
+      ack(reply)
+      start?.()
+    } catch (error) {
+      ack({ error: bodyOf(error) })
+    }
+  }
+  function bodyOf(error: unknown): ErrorBody {
+    if (isAppError(error)) return toErrorBody(error)
+    deps.logger.error({ err: error }, "socket request failed")
+    return { code: "INTERNAL", message: "Something went wrong on the server." }
+  }
+
+  return {
+    announce,
+    /** Signing out ends the connections it opened; they would outlive the cookie otherwise. */
+    dropSignIn: (signIn: string) => io.in(`sign-in:${signIn}`).disconnectSockets(true),
+    dropUser: (userId: string) => io.in(`user:${userId}`).disconnectSockets(true),
+    connections: () => io.engine.clientsCount,
+    async close() {
+      unfollow()
+      await io.close()
+    },
+  }
+}
+export type Gateway = ReturnType<typeof createGateway>
+
+function parse<S extends z.ZodType>(schema: S, value: unknown): z.infer<S> {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  const issues = result.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`)
+  throw new AppError("INVALID_INPUT", "The request is malformed.", { issues })
+}
+
+function sinkOf(socket: GatewaySocket, task_id: number, logger: Logger) {
+  const unsent = () => (socket.conn as unknown as { writeBuffer: unknown[] }).writeBuffer.length
+  return {
+    push: (event: SessionEvent) => void socket.emit(pushNameOf(event.kind), { ...event, task_id }),
+    isFull: () => unsent() > MAX_UNSENT,
+    whenRoom: (callback: () => void) => void socket.conn.once("drain", callback),
+    failed: (error: unknown) => {
+      logger.error({ err: error }, "a subscription failed; its client reconnects")
+      socket.disconnect(true)
+    },
+  }
+}

@@ -1,0 +1,2 @@
+export { createGateway, type Gateway } from "./gateway"
+export { createSessionChannel } from "./session-channel"

@@ -1,0 +1,3 @@
+export { type Boot, startBoot } from "./boot"
+export { bootSweep } from "./boot-sweep"
+export { startWaitSweep } from "./wait-sweep"

@@ -1,0 +1,1 @@
+export { judgeAnswer, type Minted, mintToken, rejected, tokenSecret, toWait } from "./resume-tokens"

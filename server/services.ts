@@ -1,0 +1,44 @@
+import type { AuthOptions } from "next-auth"
+import type { AgentRegistry } from "./agents"
+import type { ApiTokens, Caller, Credentials, People, SignInLimit } from "./auth"
+import type { Boot } from "./recovery"
+import type { Config } from "./platform/config"
+import type { Database } from "./platform/database"
+import type { Gateway } from "./realtime"
+import type { Logger } from "./platform/logger"
+import type { Sessions } from "./sessions"
+
+/** The running set. Types only: Next must never bundle a second coordinator, a driver or a daemon client. */
+export type Services = {
+  config: Config
+  db: Database
+  logger: Logger
+  boot: Boot
+  agents: AgentRegistry
+  people: People
+  tokens: ApiTokens
+  signInLimit: SignInLimit
+  sessions: Sessions
+  gateway: Gateway
+  nextAuth: AuthOptions
+  currentUser: (credentials: Credentials) => Promise<Caller | null>
+  publicUrl: () => string
+  /** The code of the one-time link; null once the first admin exists. */
+  setupCode: () => string | null
+  firstAdminMade: () => void
+  isReady: () => boolean
+  metrics: () => Promise<{ contentType: string; text: string }>
+}
+
+const key = Symbol.for("rewake.services")
+type Holder = { [key]?: Services }
+
+export const publishServices = (services: Services): void => {
+  ;(globalThis as Holder)[key] = services
+}
+/** The server, a route and a page each load their own copy of this file; only globalThis is shared. */
+export function getServices(): Services {
+  const services = (globalThis as Holder)[key]
+  if (!services) throw new Error("the server has not been started")
+  return services
+}

@@ -1,0 +1,87 @@
+import { AppError } from "../../lib/contracts/errors"
+import type { NewEvent } from "../../lib/contracts/events"
+import type { AppendResult } from "../../lib/contracts/task"
+import { isTerminalState, type SessionState } from "../../lib/contracts/status"
+import { type Person, requireSession, requireTask } from "../auth"
+import { guard, isConflict, StoreRefused, updateAny } from "../journal"
+import { taskAtWork } from "../execution"
+import type { Prompt } from "../platform/database"
+import { queued } from "./create-task"
+import type { SessionDeps } from "./deps"
+import { requireMessageSize } from "./limits"
+
+export type Append = { message: string; session_id?: string | undefined; client_message_id?: string | undefined }
+
+/** Accepts a message durably before answering; it is delivered when the session can take it. The same client id again is the same append. */
+export async function appendMessage(deps: SessionDeps, person: Person, taskId: number, input: Append): Promise<AppendResult> {
+  requireMessageSize(input.message, deps.config.max_message_bytes)
+  const task = await requireTask(deps.db, person, taskId)
+  const clientId = input.client_message_id ?? null
+  for (;;) {
+    const known = clientId ? await deps.db.prompt.findFirst({ where: { task_id: task.id, client_message_id: clientId } }) : null
+    if (known) return sameAppend(deps, known, input.message)
+
+    const sessionId = input.session_id ?? (await newestSession(deps, task.id))
+    const session = await requireSession(deps.db, person, sessionId)
+    if (session.task_id !== task.id) throw new AppError("NOT_FOUND", "There is no such session in this task.", { entity: "session" })
+    if (isTerminalState(session.state as SessionState)) throw new AppError("SESSION_TERMINAL", "This session has ended.", { state: session.state })
+    await requireResumable(deps, session.id, session.agent)
+
+    const waiting = await deps.db.prompt.findMany({ where: { session_id: session.id, state: "queued" }, select: { rank: true } })
+    if (waiting.length >= deps.config.queue_max) {
+      throw new AppError("QUEUE_FULL", `${deps.config.queue_max} messages are waiting already.`, { limit: deps.config.queue_max })
+    }
+    const tokens = session.open_waits > 0 ? await deps.db.resumeToken.findMany({ where: { session_id: session.id, state: "live" } }) : []
+    const interrupts = tokens.length > 0 && session.open_run_id !== null
+    const ranks = waiting.map((prompt) => prompt.rank)
+    const rank = ranks.length === 0 ? 0 : interrupts ? Math.min(...ranks) - 1 : Math.max(...ranks) + 1
+    const message = queued(input.message, rank, clientId)
+    // A fresh message while a question is open takes the question back: the run is cancelled, and this goes next.
+    const takeBack: NewEvent[] = interrupts
+      ? [
+          ...tokens.map((token): NewEvent => ({ kind: "token.revoked", resume_token_id: token.id, reason: "new_message" })),
+          ...(session.cancel_requested ? [] : [{ kind: "run.cancel_requested", run_id: session.open_run_id as string, by: person.id } as const]),
+        ]
+      : []
+    try {
+      await deps.journal.commit({
+        session: { id: session.id, task_id: task.id, user_id: person.id },
+        guards: [guard("sessions", { id: session.id, open_waits: session.open_waits, open_run_id: session.open_run_id, state: { not: "CANCELLED" } })],
+        rows: [
+          interrupts || session.open_run_id === null
+            ? taskAtWork(task.id, deps.clock.now().toISOString())
+            : updateAny("tasks", { id: task.id }, { last_activity_at: deps.clock.now().toISOString() }),
+        ],
+        events: [...message.events, ...takeBack],
+      })
+    } catch (error) {
+      // The session moved on, or the same message arrived twice at once: look again.
+      if (isConflict(error) || (error instanceof StoreRefused && clientId)) continue
+      throw error
+    }
+    deps.coordinator.poke(session.id, { wake: true })
+    return { task_id: task.id, session_id: session.id, message_id: message.message_id, prompt_id: message.prompt_id, queue_position: interrupts ? 0 : waiting.length }
+  }
+}
+
+async function newestSession(deps: SessionDeps, taskId: number): Promise<string> {
+  const session = await deps.db.session.findFirst({ where: { task_id: taskId }, orderBy: { created_at: "desc" }, select: { id: true } })
+  if (!session) throw new AppError("NOT_FOUND", "This task has no session.", { entity: "session" })
+  return session.id
+}
+
+async function sameAppend(deps: SessionDeps, prompt: Prompt, message: string): Promise<AppendResult> {
+  const first = await deps.db.sessionEvent.findFirst({ where: { session_id: prompt.session_id, kind: "prompt.queued", payload: { contains: prompt.id } }, orderBy: { seq: "asc" } })
+  const original = first ? (JSON.parse(first.payload) as { content: string }).content : JSON.parse(prompt.content)
+  if (original !== message) throw new AppError("IDEMPOTENCY_CONFLICT", "This client_message_id was used for another message.", {})
+  const ahead = await deps.db.prompt.count({ where: { session_id: prompt.session_id, state: "queued", rank: { lt: prompt.rank } } })
+  return { task_id: prompt.task_id, session_id: prompt.session_id, message_id: prompt.message_id, prompt_id: prompt.id, queue_position: ahead }
+}
+
+/** An agent that is gone and can neither load its session nor be told its history is not started again behind the user's back. */
+async function requireResumable(deps: SessionDeps, sessionId: string, agent: string): Promise<void> {
+  const executor = await deps.db.executorRunning.findUnique({ where: { session_id: sessionId } })
+  if (!executor || executor.supports_session_resume === null || executor.agent_execution_id !== null) return
+  if (executor.supports_session_resume === 1 || deps.agents.get(agent as never).history_context_injection) return
+  throw new AppError("SESSION_NOT_RESUMABLE", "This agent doesn't support resuming. Start a new session.", {})
+}

@@ -1,0 +1,131 @@
+import { AppError } from "../../lib/contracts/errors"
+import type { CreateTask, SessionView, TaskView } from "../../lib/contracts/task"
+import type { NewEvent } from "../../lib/contracts/events"
+import type { Person } from "../auth"
+import { requireTask } from "../auth"
+import { type Change, insert } from "../journal"
+import { ids } from "../platform/ids"
+import type { SessionDeps } from "./deps"
+import { requireMessageSize, toTitle } from "./limits"
+import type { Views } from "./views"
+import { requireRepository } from "./workspaces"
+
+/** A task with its first session and first message, in one commit: there is never a task without them. */
+export async function createTask(deps: SessionDeps, views: Views, person: Person, input: CreateTask): Promise<{ task: TaskView; session: SessionView }> {
+  requireMessageSize(input.message, deps.config.max_message_bytes)
+  deps.agents.require(input.agent)
+  await requireRuntime(deps, person, input.runtime)
+  if (input.type === "code" && !input.repository) {
+    throw new AppError("INVALID_INPUT", "A code task needs a repository.", { issues: ["repository: required for code tasks"] })
+  }
+  const repository = input.type === "code" && input.repository ? requireRepository(input.repository, deps.config.workspace_roots) : null
+
+  const now = deps.clock.now().toISOString()
+  const session_id = ids.session()
+  const { refs } = await deps.journal.commit({
+    session: { id: session_id, task_id: 0, user_id: person.id },
+    rows: [
+      insert(
+        "tasks",
+        {
+          owner_id: person.id,
+          type: input.type,
+          title: toTitle(input.title ?? input.message),
+          state: "IN_PROGRESS",
+          agent: input.agent,
+          repository,
+          created_at: now,
+          updated_at: now,
+          last_activity_at: now,
+        },
+        "task_id",
+      ),
+      ...sessionRows(deps, { session_id, task_id: { ref: "task_id" }, user_id: person.id, agent: input.agent, runtime: input.runtime, now, branch: null }),
+    ],
+    events: [created(), ...queued(input.message, 0, null).events],
+  })
+  const taskId = refs.task_id as number
+  deps.coordinator.poke(session_id, { wake: true })
+  const task = await views.task(await requireTask(deps.db, person, taskId))
+  return { task, session: task.sessions[0] as SessionView }
+}
+
+/** A further session of the task, in a workspace of its own. It starts with its first message. */
+export async function createSession(
+  deps: SessionDeps,
+  views: Views,
+  person: Person,
+  taskId: number,
+  input: { agent?: TaskView["agent"] | undefined; runtime?: SessionView["runtime"] | undefined },
+): Promise<SessionView> {
+  const task = await requireTask(deps.db, person, taskId)
+  const agent = input.agent ?? (task.agent as TaskView["agent"])
+  const runtime = input.runtime ?? "standalone"
+  deps.agents.require(agent)
+  await requireRuntime(deps, person, runtime)
+  const earlier = await deps.db.session.count({ where: { task_id: task.id } })
+  const session_id = ids.session()
+  const now = deps.clock.now().toISOString()
+  // Git allows a branch in one worktree only, so that each further session needs its own.
+  const branch = task.type === "code" ? `rewake/task-${task.id}-${earlier + 1}-${session_id.slice(-6)}` : null
+  await deps.journal.commit({
+    session: { id: session_id, task_id: task.id, user_id: person.id },
+    rows: sessionRows(deps, { session_id, task_id: task.id, user_id: person.id, agent, runtime, now, branch }),
+    events: [created()],
+  })
+  return views.session(await deps.db.session.findUniqueOrThrow({ where: { id: session_id } }))
+}
+
+const created = (): NewEvent => ({ kind: "session.state_changed", from: null, to: "CREATED", cause: "created" })
+
+export function queued(content: string, rank: number, client_message_id: string | null) {
+  const message_id = ids.message()
+  const prompt_id = ids.prompt()
+  const events: NewEvent[] = [
+    { kind: "message.user", message_id, content, prompt_id },
+    { kind: "prompt.queued", prompt_id, message_id, content, rank, client_message_id },
+  ]
+  return { message_id, prompt_id, events }
+}
+
+function sessionRows(
+  deps: SessionDeps,
+  s: { session_id: string; task_id: number | { ref: string }; user_id: string; agent: string; runtime: string; now: string; branch: string | null },
+): Change[] {
+  return [
+    insert("sessions", {
+      id: s.session_id,
+      task_id: s.task_id,
+      user_id: s.user_id,
+      agent: s.agent,
+      runtime: s.runtime,
+      created_at: s.now,
+      updated_at: s.now,
+      state: "CREATED",
+      owner_boot_id: deps.boot_id,
+      owner_epoch: 1,
+    }),
+    insert("executors_running", {
+      id: ids.executor(),
+      session_id: s.session_id,
+      task_id: s.task_id,
+      runtime: s.runtime,
+      status: "none",
+      worktree_branch: s.branch,
+      created_at: s.now,
+      updated_at: s.now,
+    }),
+  ]
+}
+
+/** Standalone gives an agent the server's own rights. With one user that is theirs anyway; with several, it would be everybody's. */
+async function requireRuntime(deps: SessionDeps, person: Person, runtime: string): Promise<void> {
+  if (runtime !== "standalone") {
+    throw new AppError("INVALID_INPUT", `The ${runtime} runtime is not set up on this server.`, { issues: [`runtime: ${runtime} is not available`] })
+  }
+  if (person.role === "admin" || !(await deps.people.several())) return
+  const allowed = await deps.db.setting.findUnique({ where: { key: "standalone_for_users" } })
+  if (allowed?.value !== "true") {
+    throw new AppError("FORBIDDEN", "On this server only admins may run agents directly on the host, because such an agent has the server's own rights.", {})
+  }
+}

@@ -1,0 +1,22 @@
+import type { AgentRegistry } from "../agents"
+import type { People } from "../auth"
+import type { Coordinator } from "../execution"
+import type { Journal } from "../journal"
+import type { Clock } from "../platform/clock"
+import type { Config } from "../platform/config"
+import type { Database } from "../platform/database"
+import type { Logger } from "../platform/logger"
+
+export type SessionDeps = {
+  db: Database
+  journal: Journal
+  clock: Clock
+  logger: Logger
+  config: Config
+  agents: AgentRegistry
+  people: People
+  coordinator: Coordinator
+  boot_id: string
+  /** The list of this user shows this task; it changed in a way the journal does not tell. */
+  announce: (userId: string, taskId: number) => void
+}

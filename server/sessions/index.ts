@@ -1,0 +1,46 @@
+import type { Person } from "../auth"
+import { requireSession, requireTask } from "../auth"
+import type { CreateTask, SessionView, TaskView } from "../../lib/contracts/task"
+import type { Outcome } from "../../lib/contracts/waits"
+import { answerWait, cancelRun, resumeSession, stopSession } from "./act"
+import { type Append, appendMessage } from "./append-message"
+import { createSession, createTask } from "./create-task"
+import type { SessionDeps } from "./deps"
+import { readEvents } from "./events"
+import { changePrompt, listQueue, withdrawPrompt } from "./queue"
+import { deleteTask, type ListInput, listTasks, patchTask, purgeTask } from "./tasks"
+import { createViews } from "./views"
+import { suggestRepositories } from "./workspaces"
+
+export type { SessionDeps } from "./deps"
+export { journalGeneration, requireCursor } from "./events"
+
+/** Everything a signed-in person can ask for. Each checks ownership itself; transports only translate. */
+export function createSessions(deps: SessionDeps) {
+  const views = createViews(deps)
+  return {
+    createTask: (person: Person, input: CreateTask) => createTask(deps, views, person, input),
+    createSession: (person: Person, taskId: number, input: { agent?: TaskView["agent"] | undefined; runtime?: SessionView["runtime"] | undefined }) =>
+      createSession(deps, views, person, taskId, input),
+    append: (person: Person, taskId: number, input: Append) => appendMessage(deps, person, taskId, input),
+    listTasks: (person: Person, input: ListInput) => listTasks(deps, views, person, input),
+    getTask: async (person: Person, taskId: number) => views.task(await requireTask(deps.db, person, taskId)),
+    patchTask: (person: Person, taskId: number, patch: Parameters<typeof patchTask>[4]) => patchTask(deps, views, person, taskId, patch),
+    deleteTask: (person: Person, taskId: number) => deleteTask(deps, person, taskId),
+    purgeTask: (taskId: number) => purgeTask(deps, taskId),
+    getSession: async (person: Person, sessionId: string) => views.session(await requireSession(deps.db, person, sessionId)),
+    status: async (person: Person, sessionId: string) => views.status(await requireSession(deps.db, person, sessionId)),
+    events: (person: Person, sessionId: string, page: Parameters<typeof readEvents>[3]) => readEvents(deps, person, sessionId, page),
+    queue: (person: Person, sessionId: string) => listQueue(deps, person, sessionId),
+    changePrompt: (person: Person, sessionId: string, promptId: string, change: Parameters<typeof changePrompt>[4]) =>
+      changePrompt(deps, person, sessionId, promptId, change),
+    withdrawPrompt: (person: Person, sessionId: string, promptId: string) => withdrawPrompt(deps, person, sessionId, promptId),
+    answerWait: (person: Person, sessionId: string, tokenId: string, answer: { secret: string; outcome: Outcome }) =>
+      answerWait(deps, person, sessionId, tokenId, answer),
+    cancel: (person: Person, sessionId: string) => cancelRun(deps, person, sessionId),
+    resume: (person: Person, sessionId: string, options: { fresh?: boolean | undefined }) => resumeSession(deps, views, person, sessionId, options),
+    stop: (person: Person, sessionId: string) => stopSession(deps, person, sessionId),
+    workspaces: (query: string) => ({ roots: deps.config.workspace_roots, items: suggestRepositories(deps.config.workspace_roots, query) }),
+  }
+}
+export type Sessions = ReturnType<typeof createSessions>

@@ -1,0 +1,63 @@
+import { AppError } from "../../lib/contracts/errors"
+import type { NewEvent } from "../../lib/contracts/events"
+import type { QueuedPrompt } from "../../lib/contracts/task"
+import { type Person, requireSession } from "../auth"
+import { isConflict } from "../journal"
+import type { Prompt } from "../platform/database"
+import type { SessionDeps } from "./deps"
+import { requireMessageSize } from "./limits"
+
+const readQueue = (deps: SessionDeps, sessionId: string) =>
+  deps.db.prompt.findMany({ where: { session_id: sessionId, state: "queued" }, orderBy: [{ rank: "asc" }, { queued_at: "asc" }] })
+
+export async function listQueue(deps: SessionDeps, person: Person, sessionId: string): Promise<QueuedPrompt[]> {
+  const session = await requireSession(deps.db, person, sessionId)
+  const prompts = await readQueue(deps, session.id)
+  return prompts.map((prompt, position) => ({ prompt_id: prompt.id, message: JSON.parse(prompt.content) as string, position }))
+}
+
+export async function changePrompt(
+  deps: SessionDeps,
+  person: Person,
+  sessionId: string,
+  promptId: string,
+  change: { message?: string | undefined; position?: number | undefined },
+): Promise<QueuedPrompt[]> {
+  if (change.message !== undefined) requireMessageSize(change.message, deps.config.max_message_bytes)
+  await commitOnPrompt(deps, person, sessionId, promptId, (queue) => [
+    ...(change.message === undefined ? [] : [{ kind: "prompt.edited", prompt_id: promptId, content: change.message } as const]),
+    ...(change.position === undefined ? [] : [{ kind: "prompt.reordered", prompt_id: promptId, rank: rankAt(queue, promptId, change.position) } as const]),
+  ])
+  return listQueue(deps, person, sessionId)
+}
+
+export async function withdrawPrompt(deps: SessionDeps, person: Person, sessionId: string, promptId: string): Promise<void> {
+  await commitOnPrompt(deps, person, sessionId, promptId, () => [{ kind: "prompt.withdrawn", prompt_id: promptId }])
+}
+
+async function commitOnPrompt(deps: SessionDeps, person: Person, sessionId: string, promptId: string, decide: (queue: Prompt[]) => NewEvent[]) {
+  const session = await requireSession(deps.db, person, sessionId)
+  const prompt = await deps.db.prompt.findUnique({ where: { id: promptId } })
+  if (!prompt || prompt.session_id !== session.id) throw new AppError("NOT_FOUND", "There is no such message in the queue.", { entity: "prompt" })
+  const gone = () => new AppError("PROMPT_NOT_QUEUED", "This message is on its way to the agent already, or was withdrawn.", { prompt_id: promptId })
+  if (prompt.state !== "queued") throw gone()
+  try {
+    await deps.journal.commit({
+      session: { id: session.id, task_id: session.task_id, user_id: person.id },
+      events: decide(await readQueue(deps, session.id)),
+    })
+  } catch (error) {
+    if (isConflict(error)) throw gone()
+    throw error
+  }
+}
+
+/** A rank between its new neighbours, so that moving one prompt touches one row. */
+export function rankAt(queue: readonly { id: string; rank: number }[], promptId: string, position: number): number {
+  const others = queue.filter((prompt) => prompt.id !== promptId)
+  const at = Math.min(position, others.length)
+  const before = others[at - 1]?.rank
+  const after = others[at]?.rank
+  if (before === undefined) return after === undefined ? 0 : after - 1
+  return after === undefined ? before + 1 : (before + after) / 2
+}

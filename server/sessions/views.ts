@@ -1,0 +1,55 @@
+import { existsSync } from "node:fs"
+import type { SessionStatusReport } from "../../lib/contracts/status"
+import type { AgentId, SessionView, TaskView } from "../../lib/contracts/task"
+import type { Session, Task } from "../platform/database"
+import { type SessionRows, toSessionView, toStatusReport, toTaskView, type ViewWorld } from "../status"
+import type { SessionDeps } from "./deps"
+
+/** Rows → what people see, for one session or a page of tasks; a fixed number of queries whatever the page holds. */
+export function createViews({ db, clock, config, coordinator, agents }: SessionDeps) {
+  const world = (): ViewWorld => ({
+    now: clock.now(),
+    server_key: config.auth_secret,
+    isSilent: coordinator.isSilent,
+    injects: (agent: AgentId) => agents.get(agent).history_context_injection,
+    expire_hours: { chat: config.chat_expire_hours, code: config.code_expire_hours },
+  })
+
+  async function rowsOf(sessions: readonly Session[]): Promise<SessionRows[]> {
+    const ids = sessions.map((session) => session.id)
+    const [executors, tokens] = await Promise.all([
+      db.executorRunning.findMany({ where: { session_id: { in: ids } } }),
+      db.resumeToken.findMany({ where: { session_id: { in: ids }, state: "live" }, orderBy: { minted_at: "asc" } }),
+    ])
+    return sessions.flatMap((session) => {
+      const executor = executors.find((row) => row.session_id === session.id)
+      return executor ? [{ session, executor, tokens: tokens.filter((token) => token.session_id === session.id) }] : []
+    })
+  }
+
+  async function tasks(page: readonly Task[]): Promise<TaskView[]> {
+    const ids = page.map((task) => task.id)
+    const [sessions, queued] = await Promise.all([
+      db.session.findMany({ where: { task_id: { in: ids } }, orderBy: { created_at: "asc" } }),
+      db.prompt.findMany({ where: { task_id: { in: ids }, state: "queued" }, select: { task_id: true } }),
+    ])
+    const rows = await rowsOf(sessions)
+    const busy = new Set(queued.map((prompt) => prompt.task_id))
+    return page.map((task) => toTaskView(task, rows.filter(({ session }) => session.task_id === task.id), busy.has(task.id), world()))
+  }
+
+  async function session(row: Session): Promise<SessionView> {
+    const [rows] = await rowsOf([row])
+    return toSessionView(rows as SessionRows, world())
+  }
+
+  async function status(row: Session): Promise<SessionStatusReport> {
+    const [rows] = await rowsOf([row])
+    const { executor } = rows as SessionRows
+    const path = executor.runtime === "standalone" ? executor.worktree_path : null
+    return toStatusReport(rows as SessionRows, world(), path === null ? "none" : existsSync(path) ? "present" : "missing")
+  }
+
+  return { tasks, session, status, task: async (row: Task) => (await tasks([row]))[0] as TaskView }
+}
+export type Views = ReturnType<typeof createViews>

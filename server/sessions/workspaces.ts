@@ -1,0 +1,64 @@
+import { existsSync, readdirSync, realpathSync, statSync } from "node:fs"
+import { basename, isAbsolute, join, sep } from "node:path"
+import { AppError } from "../../lib/contracts/errors"
+
+const REMOTE = /^(https?:\/\/|ssh:\/\/|git:\/\/|file:\/\/|[\w.-]+@[\w.-]+:)/
+
+/** A repository an agent may work on: a git URL as it is, or a local one under the allowed roots, by its real path. */
+export function requireRepository(repository: string, roots: readonly string[]): string {
+  if (REMOTE.test(repository)) {
+    // A local file address would walk around the allowed roots.
+    if (repository.startsWith("file:")) return requireRepository(decodeURIComponent(new URL(repository).pathname), roots)
+    return repository
+  }
+  const notFound = (why: string) => new AppError("WORKSPACE_NOT_FOUND", why, { path: repository })
+  if (!isAbsolute(repository)) throw notFound("Name the repository by its full path, or give a git URL.")
+  const real = resolveReal(repository)
+  // The roots are checked first: outside them, even whether a folder exists is nobody's business.
+  if (!roots.some((root) => isInside(real ?? repository, resolveReal(root) ?? root))) {
+    throw new AppError("WORKSPACE_NOT_ALLOWED", "This folder is outside the folders agents may work in.", { path: repository })
+  }
+  if (!real || !statSync(real).isDirectory()) throw notFound("There is no such folder.")
+  if (!isRepository(real)) throw notFound("This folder is not a git repository.")
+  return real
+}
+
+const isRepository = (folder: string) => existsSync(join(folder, ".git")) || (existsSync(join(folder, "HEAD")) && existsSync(join(folder, "objects")))
+const isInside = (path: string, root: string) => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep)
+function resolveReal(path: string): string | null {
+  try {
+    return realpathSync(path)
+  } catch {
+    return null
+  }
+}
+
+const SUGGESTIONS = 50
+const DEPTH = 3
+const SKIPPED = new Set(["node_modules", "target", "dist", "vendor"])
+
+/** Repositories near the roots, for the form's suggestions. Bounded in depth and number: a home folder can be endless. */
+export function suggestRepositories(roots: readonly string[], query: string): { path: string; name: string }[] {
+  const found: { path: string; name: string }[] = []
+  const visit = (folder: string, depth: number) => {
+    if (found.length >= SUGGESTIONS) return
+    if (existsSync(join(folder, ".git"))) {
+      if (folder.toLowerCase().includes(query.toLowerCase())) found.push({ path: folder, name: basename(folder) })
+      return
+    }
+    if (depth === 0) return
+    for (const entry of listFolders(folder)) visit(join(folder, entry), depth - 1)
+  }
+  for (const root of roots) visit(root, DEPTH)
+  return found
+}
+function listFolders(folder: string): string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && !entry.name.startsWith(".") && !SKIPPED.has(entry.name))
+      .map((entry) => entry.name)
+      .sort()
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,115 @@
+import { Interruption, type ExecutorStatus, type SessionState, type SessionStatus, type SessionStatusReport, type TaskState } from "../../lib/contracts/status"
+import type { AgentId, Runtime, SessionView, TaskType, TaskView } from "../../lib/contracts/task"
+import type { ExecutorRunning, ResumeToken, Session, Task } from "../platform/database"
+import { toWait } from "../resume-tokens"
+import { deriveStatus } from "./derive-status"
+import { expiresAt } from "./expiry"
+import { type Outlook, resumeOutlook } from "./resume-outlook"
+
+/** Rows of one session, read together. */
+export type SessionRows = { session: Session; executor: ExecutorRunning; tokens: readonly ResumeToken[] }
+
+/** What the rows cannot know. */
+export type ViewWorld = {
+  now: Date
+  server_key: string
+  /** The daemon's process lives and does not answer. */
+  isSilent: (sessionId: string) => boolean
+  injects: (agent: AgentId) => boolean
+  expire_hours: Record<TaskType, number>
+}
+
+const executorStatus = ({ session, executor }: SessionRows, world: ViewWorld): ExecutorStatus =>
+  world.isSilent(session.id) ? "unknown" : (executor.status as ExecutorStatus)
+
+const interruptionOf = (session: Session) => (session.interruption ? Interruption.parse(JSON.parse(session.interruption)) : null)
+
+function statusOf({ session, tokens }: SessionRows, world: ViewWorld): SessionStatus {
+  const live = tokens.filter((token) => token.state === "live")
+  return deriveStatus(
+    {
+      open_run: session.open_run_id
+        ? {
+            run_id: session.open_run_id,
+            boot_id: session.run_boot_id ?? "",
+            waits: session.open_waits > 0 ? live.map((token) => ({ token_id: token.id, expires_at: token.expires_at })) : [],
+          }
+        : null,
+      interruption: interruptionOf(session),
+    },
+    // A run of an earlier boot is adopted or interrupted by reconciliation; until that has decided, the last status stands.
+    { now: world.now, isLivingBoot: () => true, liveTokens: new Set(live.map((token) => token.id)) },
+  )
+}
+
+function outlookOf(rows: SessionRows, world: ViewWorld, workspace: "present" | "missing" | "none"): Outlook {
+  const { session, executor } = rows
+  const status = executorStatus(rows, world)
+  return resumeOutlook({
+    state: session.state as SessionState,
+    executor_status: status,
+    workspace,
+    agent_running: executor.agent_execution_id !== null && status === "ready",
+    had_agent: executor.supports_session_resume !== null,
+    agent_session_id: executor.resume_token,
+    native: executor.supports_session_resume === null ? null : executor.supports_session_resume === 1,
+    injects: world.injects(session.agent as AgentId),
+  })
+}
+
+export function toSessionView(rows: SessionRows, world: ViewWorld): SessionView {
+  const { session, executor, tokens } = rows
+  return {
+    id: session.id,
+    task_id: session.task_id,
+    agent: session.agent as AgentId,
+    runtime: session.runtime as Runtime,
+    state: session.state as SessionState,
+    status: statusOf(rows, world),
+    executor_status: executorStatus(rows, world),
+    survival_level: outlookOf(rows, world, executor.workspace_path ? "present" : "none").survival_level,
+    worktree_branch: executor.worktree_branch,
+    last_seq: session.last_seq,
+    waits: tokens.filter((token) => token.state === "live").map((token) => toWait(world.server_key, token)),
+    created_at: session.created_at,
+    updated_at: session.updated_at,
+  }
+}
+
+export function toStatusReport(rows: SessionRows, world: ViewWorld, workspace: "present" | "missing" | "none"): SessionStatusReport {
+  const { session, executor } = rows
+  return {
+    session_id: session.id,
+    task_id: session.task_id,
+    state: session.state as SessionState,
+    status: statusOf(rows, world),
+    agent_profile_id: session.agent,
+    executor_status: executorStatus(rows, world),
+    agent_execution_id: executor.agent_execution_id,
+    runtime: session.runtime,
+    ...outlookOf(rows, world, workspace),
+    worktree_path: executor.worktree_path,
+    worktree_branch: executor.worktree_branch,
+    last_seq: session.last_seq,
+    interruption: interruptionOf(session),
+  }
+}
+
+export function toTaskView(task: Task, sessions: readonly SessionRows[], queued: boolean, world: ViewWorld): TaskView {
+  const last_activity_at = sessions.reduce((latest, { session }) => (session.updated_at > latest ? session.updated_at : latest), task.last_activity_at)
+  const busy = queued || sessions.some(({ session }) => session.open_run_id !== null)
+  return {
+    id: task.id,
+    type: task.type as TaskType,
+    title: task.title,
+    state: task.state as TaskState,
+    agent: task.agent as AgentId,
+    repository: task.repository,
+    created_at: task.created_at,
+    updated_at: task.updated_at,
+    last_activity_at,
+    expires_at: expiresAt({ type: task.type as TaskType, last_activity_at, busy, expire_hours: world.expire_hours }),
+    hidden_at: task.hidden_at,
+    sessions: sessions.map((rows) => toSessionView(rows, world)),
+  }
+}

@@ -1,0 +1,143 @@
+import type { Server as HttpServer } from "node:http"
+import { join } from "node:path"
+import { createAgentRegistry } from "./agents"
+import { createApiTokens, createCurrentUser, createNextAuthOptions, createPeople, createSignInLimit, newSecret } from "./auth"
+import { createCoordinator } from "./execution"
+import { createStandaloneExecutor, type Executors, installPrograms, notConfigured } from "./executors"
+import { openJournal, openPostgresWriter, openSqliteWriter } from "./journal"
+import { realClock } from "./platform/clock"
+import type { Config } from "./platform/config"
+import { openDatabase } from "./platform/database"
+import type { Logger } from "./platform/logger"
+import { createMetrics } from "./platform/metrics"
+import { createGateway } from "./realtime"
+import { bootSweep, startBoot, startWaitSweep } from "./recovery"
+import type { Services } from "./services"
+import { createSessions } from "./sessions"
+import { mintToken } from "./resume-tokens"
+
+/** Where this build's files lie. */
+export type Build = { id: string; programs: string; writerScript: URL | string }
+
+/** Every module built once, in the order of their ranks. Whoever starts something here stops it here. */
+export async function createServices(options: {
+  config: Config
+  build: Build
+  logger: Logger
+  http: HttpServer
+  publicUrl: () => string
+  onLeaseLost: () => void
+}): Promise<Services & { recover: () => Promise<void>; close: () => Promise<void> }> {
+  const { config, build, logger, http, publicUrl } = options
+  const clock = realClock
+  const db = openDatabase(config.database)
+  const writer =
+    config.database.kind === "sqlite" ? openSqliteWriter({ file: config.database.file, script: build.writerScript }) : openPostgresWriter(config.database.url)
+  const journal = openJournal({ writer, db, clock })
+  const boot = await startBoot({ journal, db, logger, onLeaseLost: options.onLeaseLost })
+
+  const programs = installPrograms({ from: build.programs, data_dir: config.data_dir, build: build.id })
+  const agents = createAgentRegistry({ programs, demo: config.demo_agents, path: config.child_env.PATH ?? "", node: process.execPath })
+  const executors: Executors = {
+    standalone: createStandaloneExecutor({
+      data_dir: config.data_dir,
+      programs,
+      build: build.id,
+      node: process.execPath,
+      env: config.child_env,
+      orphan_hours: config.agentctl_orphan_hours,
+      logger,
+    }),
+    docker: notConfigured("docker"),
+    remote: notConfigured("remote"),
+  }
+  const coordinator = createCoordinator({
+    journal,
+    db,
+    clock,
+    logger,
+    executors,
+    agents,
+    boot_id: boot.id,
+    data_dir: config.data_dir,
+    mint: () => mintToken(config.auth_secret, clock.now(), config.wait_deadline_hours),
+    isBootAlive: boot.isAlive,
+  })
+
+  const people = createPeople({ db, journal, clock })
+  const tokens = createApiTokens({ db, journal, clock })
+  const signInLimit = createSignInLimit()
+  const secureCookie = publicUrl().startsWith("https:")
+  const currentUser = createCurrentUser({ people, tokens, secret: config.auth_secret, secureCookie })
+  const sessions = createSessions({
+    db,
+    journal,
+    clock,
+    logger,
+    config,
+    agents,
+    people,
+    coordinator,
+    boot_id: boot.id,
+    announce: (userId, taskId) => gateway.announce(userId, taskId),
+  })
+  const gateway = createGateway({
+    http,
+    journal,
+    db,
+    sessions,
+    currentUser,
+    logger,
+    allowOrigin: (origin, host) => origin === undefined || (URL.canParse(origin) && new URL(origin).host === host),
+  })
+  const nextAuth = createNextAuthOptions({ people, limit: signInLimit, secret: config.auth_secret, secureCookie, onSignOut: gateway.dropSignIn })
+  const waitSweep = startWaitSweep({ db, coordinator, clock, logger })
+
+  if (config.admin && !(await people.any())) await people.createFirstAdmin({ ...config.admin, name: "Admin" })
+  let setupCode = (await people.any()) ? null : newSecret("setup")
+  let ready = false
+
+  return {
+    config,
+    db,
+    logger,
+    boot,
+    agents,
+    people,
+    tokens,
+    signInLimit,
+    sessions,
+    gateway,
+    nextAuth,
+    currentUser,
+    publicUrl,
+    setupCode: () => setupCode,
+    firstAdminMade: () => {
+      setupCode = null
+    },
+    isReady: () => ready,
+    metrics: createMetrics({
+      connections: { help: "open sockets", read: gateway.connections },
+      sessions_owned: { help: "sessions this server acts for", read: () => coordinator.ownedSessions().length },
+      runs_open: { help: "runs without an end", read: () => db.session.count({ where: { open_run_id: { not: null } } }) },
+      waits_open: { help: "questions nobody has answered", read: () => db.resumeToken.count({ where: { state: "live" } }) },
+    }),
+    async recover() {
+      ready = true
+      await bootSweep({ db, journal, coordinator, boot, clock, logger })
+      const deleted = await db.task.findMany({ where: { deleted_at: { not: null } }, select: { id: true } })
+      for (const { id } of deleted) await sessions.purgeTask(id).catch((error) => logger.warn({ task: id, err: error }, "deleted task could not be purged yet"))
+    },
+    async close() {
+      ready = false
+      waitSweep.stop()
+      await gateway.close()
+      await coordinator.close()
+      await boot.end()
+      await journal.close()
+      await db.$disconnect()
+    },
+  }
+}
+
+export const migrationsFolder = (root: string) => join(root, "prisma", "migrations")
