@@ -1,0 +1,5 @@
+import { NewTask } from "@/components/task/new-task"
+
+export default function TasksPage() {
+  return <NewTask />
+}

@@ -1,0 +1,86 @@
+"use client"
+
+import { useSearchParams } from "next/navigation"
+import { type FormEvent, useState } from "react"
+import { Button } from "@/components/ui/button"
+import { Field, FormError } from "@/components/ui/field"
+import { postJson } from "@/lib/client/api"
+import { errorSentence } from "@/lib/client/error-sentence"
+import { useHydrated } from "@/lib/client/hooks"
+import { isAppError } from "@/lib/contracts/errors"
+import { AuthShell } from "./auth-shell"
+import { signInWithPassword } from "./sign-in"
+
+const MIN_PASSWORD = 10
+
+type JoinProps = { kind: "setup" | "invite" }
+
+const words = {
+  setup: {
+    title: "Set up Rewake",
+    lead: "Create the first account. It is an admin, and can invite others.",
+    button: "Create account",
+    spent: "This link was already used, or the server was started again since. Look in the server's output for the newest one.",
+  },
+  invite: {
+    title: "Join Rewake",
+    lead: "You were invited to this server. Choose a password to begin.",
+    button: "Join",
+    spent: "This invitation was already used or has expired. Ask for a new one.",
+  },
+} as const
+
+async function join(kind: JoinProps["kind"], code: string, form: FormData): Promise<{ email: string; password: string }> {
+  const name = String(form.get("name") ?? "").trim()
+  const password = String(form.get("password"))
+  const person = { code, password, ...(name ? { name } : {}) }
+  if (kind === "invite") return { email: (await postJson<{ email: string }>("/api/v1/invitations/accept", person)).email, password }
+  const email = String(form.get("email")).trim()
+  await postJson("/api/v1/setup", { ...person, email })
+  return { email, password }
+}
+
+const isSpent = (error: unknown) => isAppError(error) && ["FORBIDDEN", "NOT_FOUND", "CONFLICT", "UNAUTHENTICATED"].includes(error.code)
+
+export function JoinForm({ kind }: JoinProps) {
+  const hydrated = useHydrated()
+  const code = useSearchParams().get("code") ?? ""
+  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState<string | null>(null)
+  const text = words[kind]
+
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const form = new FormData(event.currentTarget)
+    setBusy(true)
+    setError(null)
+    try {
+      const account = await join(kind, code, form)
+      const result = await signInWithPassword(account.email, account.password)
+      location.assign(result === "ok" ? "/tasks" : "/login")
+    } catch (failure) {
+      setBusy(false)
+      setError(isSpent(failure) ? text.spent : errorSentence(failure))
+    }
+  }
+
+  return (
+    <AuthShell title={text.title} lead={text.lead} onSubmit={submit}>
+      {kind === "setup" && <Field label="Email" name="email" type="email" autoComplete="username" required autoFocus />}
+      <Field label="Name (optional)" name="name" autoComplete="name" autoFocus={kind === "invite"} maxLength={200} />
+      <Field
+        label="Password"
+        name="password"
+        type="password"
+        autoComplete="new-password"
+        required
+        minLength={MIN_PASSWORD}
+        hint={`At least ${MIN_PASSWORD} characters.`}
+      />
+      <FormError>{code === "" ? "This address has no code in it. Open the whole link." : error}</FormError>
+      <Button type="submit" look="primary" disabled={!hydrated || busy || code === ""} className="mt-1 py-[7px]">
+        {busy ? "One moment…" : text.button}
+      </Button>
+    </AuthShell>
+  )
+}

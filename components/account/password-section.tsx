@@ -1,0 +1,49 @@
+"use client"
+
+import { type FormEvent, useState } from "react"
+import { Button } from "@/components/ui/button"
+import { Field, FormError } from "@/components/ui/field"
+import { Section } from "@/components/ui/page"
+import { errorSentence } from "@/lib/client/error-sentence"
+import { useChangePassword } from "@/lib/client/queries/account"
+import { isAppError } from "@/lib/contracts/errors"
+
+export function PasswordSection() {
+  const change = useChangePassword()
+  const [done, setDone] = useState(false)
+
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const element = event.currentTarget
+    const form = new FormData(element)
+    setDone(false)
+    change.mutate(
+      { current_password: String(form.get("current")), new_password: String(form.get("new")) },
+      {
+        onSuccess: () => {
+          element.reset()
+          setDone(true)
+        },
+      },
+    )
+  }
+  const wrong = isAppError(change.error) && change.error.code === "FORBIDDEN"
+
+  return (
+    <Section title="Password">
+      <form method="post" onSubmit={submit} className="flex max-w-[340px] flex-col gap-3">
+        <Field label="Current password" name="current" type="password" autoComplete="current-password" required error={wrong ? "This is not your current password." : null} />
+        <Field label="New password" name="new" type="password" autoComplete="new-password" required minLength={10} hint="At least 10 characters." />
+        {change.error && !wrong && <FormError>{errorSentence(change.error)}</FormError>}
+        <div className="flex items-center gap-3">
+          <Button type="submit" look="primary" disabled={change.isPending}>
+            Change password
+          </Button>
+          <span role="status" className="text-alive">
+            {done && "Password changed."}
+          </span>
+        </div>
+      </form>
+    </Section>
+  )
+}

@@ -1,0 +1,85 @@
+"use client"
+
+import { Square } from "lucide-react"
+import { type KeyboardEvent, useEffect, useRef } from "react"
+import { Button } from "@/components/ui/button"
+import { Kbd } from "@/components/ui/kbd"
+import { useAutoHeight, useDraft, useHydrated } from "@/lib/client/hooks"
+import { isPlainKey } from "@/lib/client/keys"
+import type { Phase } from "@/lib/client/session-phase"
+
+type ComposerProps = {
+  sessionId: string
+  agentName: string
+  phase: Phase
+  /** Something is running or queued: what is sent now waits its turn. */
+  queues: boolean
+  stop: { shown: boolean; busy: boolean; onStop: () => void }
+  onSend: (text: string) => void
+}
+
+const placeholders: Partial<Record<Phase, string>> = {
+  working: "Reply, or queue what comes next…",
+  needs_you: "Answer above, or say something else instead…",
+  asleep: "Reply. This wakes the session…",
+}
+
+export function Composer({ sessionId, agentName, phase, queues, stop, onSend }: ComposerProps) {
+  const hydrated = useHydrated()
+  const field = useRef<HTMLTextAreaElement>(null)
+  const [draft, setDraft] = useDraft(`rewake.draft.${sessionId}`)
+  const empty = draft.trim() === ""
+  useAutoHeight(field, draft)
+  useFocusKey(field)
+
+  const send = () => {
+    if (empty) return
+    onSend(draft)
+    setDraft("")
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return
+    event.preventDefault()
+    send()
+  }
+  return (
+    <div className="rounded-l border border-line bg-raised focus-within:border-[color-mix(in_oklab,var(--alive)_55%,var(--line))]">
+      <textarea
+        ref={field}
+        data-composer
+        rows={1}
+        value={draft}
+        onChange={(event) => setDraft(event.target.value)}
+        onKeyDown={onKeyDown}
+        aria-label={`Message to ${agentName}`}
+        placeholder={placeholders[phase] ?? "Reply…"}
+        className="block max-h-[38dvh] min-h-[46px] w-full resize-none bg-transparent px-3 pt-2.5 pb-1 text-l leading-[1.5] outline-none"
+      />
+      <div className="flex items-center gap-1.5 px-2 pb-2 pl-3 text-s text-text-3">
+        <span className="truncate">{agentName}</span>
+        <span className="truncate phone:hidden">{phase === "needs_you" && !empty && "· sending this takes the place of an answer"}</span>
+        <span className="ml-auto" />
+        {stop.shown && (
+          <Button look="quiet" disabled={stop.busy} onClick={stop.onStop} aria-label="Interrupt the agent">
+            <Square className="size-3 fill-current" /> {stop.busy ? "Stopping…" : "Stop"} <Kbd>Esc</Kbd>
+          </Button>
+        )}
+        <Button look="primary" disabled={!hydrated || empty} onClick={send}>
+          {queues ? "Queue" : "Send"}
+        </Button>
+      </div>
+    </div>
+  )
+}
+
+function useFocusKey(field: React.RefObject<HTMLTextAreaElement | null>): void {
+  useEffect(() => {
+    const onKeyDown = (event: globalThis.KeyboardEvent) => {
+      if (event.key !== "c" || !isPlainKey(event)) return
+      event.preventDefault()
+      field.current?.focus()
+    }
+    window.addEventListener("keydown", onKeyDown)
+    return () => window.removeEventListener("keydown", onKeyDown)
+  }, [field])
+}

@@ -1,0 +1,141 @@
+"use client"
+
+import { memo, type ReactNode } from "react"
+import { cn } from "@/components/ui/cn"
+import { Glyph } from "@/components/ui/glyph"
+import { formatClock, formatSpan, plural } from "@/lib/client/format"
+import type { Note, NoteItem, ReceiptItem, RunEnd, RunEndItem } from "@/lib/client/transcript-items"
+import { interruptionSentence } from "@/lib/contracts/status"
+import { useFold } from "./use-fold"
+
+/** One quiet line across the transcript. */
+function Divider({ children, tone = "quiet" }: { children: ReactNode; tone?: "quiet" | "warn" | "bad" }) {
+  return (
+    <div className={cn("flex items-center gap-2.5 text-s text-text-3 before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line", tone === "warn" && "text-warn", tone === "bad" && "text-bad")}>
+      <span className="max-w-[85%] text-center">{children}</span>
+    </div>
+  )
+}
+
+function endWords(end: RunEnd): ReactNode {
+  switch (end.outcome) {
+    case "cancelled":
+      return "You interrupted this run"
+    case "stopped":
+      return `The agent stopped: ${end.stopReason.replaceAll("_", " ")}`
+    case "interrupted":
+      return `⚠ interrupted · ${interruptionSentence[end.reason] ?? end.reason}`
+    case "failed":
+      return end.message
+  }
+}
+
+export const RunEndRow = memo(function RunEndRow({ item }: { item: RunEndItem }) {
+  const { end } = item
+  if (end.outcome !== "failed") return <Divider tone={end.outcome === "interrupted" ? "warn" : "quiet"}>{endWords(end)}</Divider>
+  return (
+    <div className="flex items-baseline gap-2 rounded-m border border-[color-mix(in_oklab,var(--bad)_35%,var(--line))] bg-bad-soft px-3 py-2">
+      <Glyph name="cross" className="translate-y-[2px]" />
+      <div className="min-w-0 break-words">
+        <span className="font-[530]">This run failed.</span> <span className="text-text-2">{end.message}</span>
+        <div className="text-s text-text-3">{end.reason.replaceAll("_", " ")} · what was said so far is kept</div>
+      </div>
+    </div>
+  )
+})
+
+const receiptVerb = { recover: "Recovered", resume: "Resumed", restore: "Restored" } as const
+
+export const ReceiptRow = memo(function ReceiptRow({ item }: { item: ReceiptItem }) {
+  const [open, toggle] = useFold(item.key)
+  const { receipt } = item
+  const ended = receipt.processes.filter((process) => process.outcome === "ended").length
+  return (
+    <div>
+      <Divider>
+        <button type="button" aria-expanded={open} onClick={toggle} className="rounded-s px-1.5 py-0.5 hover:bg-hover hover:text-text-2 touch:min-h-11">
+          {receiptVerb[receipt.receipt_kind]} {formatClock(receipt.ts)} · <b className="font-[530] text-alive">memory: {receipt.agent_memory}</b> · {filesWords(receipt.files)}
+          {ended > 0 && ` · ${plural(ended, "process", "processes")} ended`}
+        </button>
+      </Divider>
+      {open && (
+        <dl className="mx-auto mt-2 grid max-w-[480px] grid-cols-[auto_1fr] gap-x-5 gap-y-1 rounded-m border border-line-soft bg-panel px-3.5 py-2.5 text-s">
+          <Line term="Level">{receipt.level}</Line>
+          <Line term="Agent's memory">{receipt.agent_memory}</Line>
+          <Line term="Conversation">{plural(receipt.messages, "message")}</Line>
+          <Line term="Files">{receipt.files}</Line>
+          {receipt.processes.map((process) => (
+            <Line key={process.what} term={process.what}>
+              {process.outcome}
+            </Line>
+          ))}
+          <Line term="Queue">{plural(receipt.queue, "prompt")}</Line>
+          {receipt.attempts.map((attempt, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a strategy may be tried twice.
+            <Line key={at} term={`Tried: ${attempt.strategy}`}>
+              {attempt.outcome}
+            </Line>
+          ))}
+          <Line term="Took">{formatSpan(receipt.took_ms)}</Line>
+        </dl>
+      )}
+    </div>
+  )
+})
+
+const filesWords = (files: string) => (files.startsWith("files") ? files : `files: ${files}`)
+
+function Line({ term, children }: { term: string; children: ReactNode }) {
+  return (
+    <>
+      <dt className="text-text-3">{term}</dt>
+      <dd className="min-w-0 break-words text-text-2">{children}</dd>
+    </>
+  )
+}
+
+const startWords = {
+  new: "Agent started",
+  loaded: "Agent started again, with its own memory",
+  resumed: "Agent started again, with its own memory",
+  injected: "Agent started again; it reads the conversation with your next message",
+  idle: "Agent started again, without memory of this conversation",
+  adopted: "Same agent, still running",
+} as const
+
+function noteWords(note: Note): ReactNode {
+  switch (note.about) {
+    case "agent_started":
+      return startWords[note.strategy]
+    case "agent_exited":
+      return `Agent exited${note.signal ? ` (${note.signal})` : note.code === null ? "" : ` (code ${note.code})`}`
+    case "resume_failed":
+      return `Could not be resumed: ${note.reason}`
+    case "executor_error":
+      return `Executor failed: ${note.message}`
+    case "gap":
+      return `Some output was not kept (records ${note.from}–${note.to})`
+    case "rejected":
+      return `One record could not be kept: ${note.reason}`
+  }
+}
+
+export const NoteRow = memo(function NoteRow({ item }: { item: NoteItem }) {
+  const [open, toggle] = useFold(item.key)
+  const { note } = item
+  const stderr = note.about === "agent_exited" ? note.stderr.trim() : ""
+  const tone = note.about === "agent_started" ? "quiet" : note.about === "executor_error" ? "bad" : "warn"
+  return (
+    <div>
+      <Divider tone={tone}>
+        {noteWords(note)} {formatClock(item.ts)}
+        {stderr !== "" && (
+          <button type="button" aria-expanded={open} onClick={toggle} className="ml-2 underline touch:min-h-11">
+            {open ? "Hide output" : "Show output"}
+          </button>
+        )}
+      </Divider>
+      {open && <pre className="mt-2 max-h-60 overflow-auto whitespace-pre-wrap rounded-m border border-line-soft bg-panel px-2.5 py-2 font-mono text-s text-text-2">{stderr}</pre>}
+    </div>
+  )
+})

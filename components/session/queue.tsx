@@ -1,0 +1,144 @@
+"use client"
+
+import { ArrowDown, ArrowUp, Pencil, X } from "lucide-react"
+import { useState } from "react"
+import { Button, IconButton } from "@/components/ui/button"
+import { errorSentence } from "@/lib/client/error-sentence"
+import type { Unsent } from "@/lib/client/outbox"
+import { usePatchPrompt, useWithdrawPrompt } from "@/lib/client/queries/session"
+import type { Prompt } from "@/lib/client/transcript-items"
+
+type QueueProps = {
+  sessionId: string
+  queue: readonly Prompt[]
+  unsent: readonly Unsent[]
+  onRetry: (entry: Unsent) => void
+  onDiscard: (clientMessageId: string) => void
+}
+
+/** What will be said next, above the composer: accepted prompts, then messages still on their way to the server. */
+export function Queue({ sessionId, queue, unsent, onRetry, onDiscard }: QueueProps) {
+  if (queue.length === 0 && unsent.length === 0) return null
+  return (
+    <section aria-label="Queue" className="mx-2.5 max-h-[28dvh] overflow-y-auto rounded-t-m border border-line-soft border-b-0 bg-panel text-s text-text-2">
+      <ul className="divide-y divide-line-soft">
+        {queue.map((prompt, at) => (
+          <QueuedRow key={prompt.promptId} sessionId={sessionId} prompt={prompt} at={at} count={queue.length} />
+        ))}
+        {unsent.map((entry) => (
+          <UnsentRow key={entry.clientMessageId} entry={entry} onRetry={onRetry} onDiscard={onDiscard} />
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+const rowClass = "flex min-h-[30px] items-center gap-2 pr-1 pl-[11px]"
+
+function QueuedRow({ sessionId, prompt, at, count }: { sessionId: string; prompt: Prompt; at: number; count: number }) {
+  const [editing, setEditing] = useState(false)
+  const patch = usePatchPrompt(sessionId)
+  const withdraw = useWithdrawPrompt(sessionId)
+  const error = patch.error ?? withdraw.error
+  const move = (position: number) => patch.mutate({ promptId: prompt.promptId, position })
+  if (editing) {
+    const save = (message: string) => {
+      setEditing(false)
+      if (message.trim() && message !== prompt.text) patch.mutate({ promptId: prompt.promptId, message })
+    }
+    return (
+      <li className="p-1.5">
+        <EditPrompt text={prompt.text} onSave={save} onCancel={() => setEditing(false)} />
+      </li>
+    )
+  }
+  return (
+    <li>
+      <div className={rowClass}>
+        <span className="shrink-0 text-text-3">{at === 0 ? "Next:" : `${at + 1}.`}</span>
+        <span className="min-w-0 flex-1 truncate text-text" title={prompt.text}>
+          {prompt.text}
+        </span>
+        <span className="flex shrink-0">
+          {count > 1 && (
+            <>
+              <IconButton label="Move up" disabled={at === 0 || patch.isPending} onClick={() => move(at - 1)} className="size-6">
+                <ArrowUp className="size-3.5" />
+              </IconButton>
+              <IconButton label="Move down" disabled={at === count - 1 || patch.isPending} onClick={() => move(at + 1)} className="size-6">
+                <ArrowDown className="size-3.5" />
+              </IconButton>
+            </>
+          )}
+          <IconButton label="Edit" onClick={() => setEditing(true)} className="size-6">
+            <Pencil className="size-3" />
+          </IconButton>
+          <IconButton label="Withdraw" disabled={withdraw.isPending} onClick={() => withdraw.mutate(prompt.promptId)} className="size-6">
+            <X className="size-3.5" />
+          </IconButton>
+        </span>
+      </div>
+      {error && (
+        <p role="alert" className="px-[11px] pb-1 text-bad">
+          {errorSentence(error)}
+        </p>
+      )}
+    </li>
+  )
+}
+
+function EditPrompt({ text, onSave, onCancel }: { text: string; onSave: (text: string) => void; onCancel: () => void }) {
+  const [draft, setDraft] = useState(text)
+  return (
+    <div>
+      <textarea
+        aria-label="Edit queued message"
+        value={draft}
+        autoFocus
+        rows={Math.min(8, draft.split("\n").length + 1)}
+        onChange={(event) => setDraft(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Escape") {
+            event.stopPropagation()
+            onCancel()
+          } else if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) {
+            event.preventDefault()
+            onSave(draft)
+          }
+        }}
+        className="block w-full resize-none rounded-s border border-line bg-bg px-2 py-1 text-m text-text outline-none focus-visible:border-alive"
+      />
+      <div className="mt-1.5 flex justify-end gap-1.5">
+        <Button look="quiet" onClick={onCancel}>
+          Cancel
+        </Button>
+        <Button onClick={() => onSave(draft)}>Save</Button>
+      </div>
+    </div>
+  )
+}
+
+function UnsentRow({ entry, onRetry, onDiscard }: { entry: Unsent; onRetry: (entry: Unsent) => void; onDiscard: (id: string) => void }) {
+  const failed = entry.state === "unreachable" || entry.state === "refused"
+  return (
+    <li>
+      <div className={rowClass}>
+        <span className={failed ? "shrink-0 text-warn" : "shrink-0 text-text-3"}>{failed ? "Not sent:" : "Sending:"}</span>
+        <span className="min-w-0 flex-1 truncate text-text" title={entry.text}>
+          {entry.text}
+        </span>
+        {failed && (
+          <span className="flex shrink-0">
+            <Button look="quiet" className="py-0.5" onClick={() => onRetry(entry)}>
+              Retry
+            </Button>
+            <Button look="quiet" className="py-0.5" onClick={() => onDiscard(entry.clientMessageId)}>
+              Discard
+            </Button>
+          </span>
+        )}
+      </div>
+      {failed && entry.sentence && <p className="px-[11px] pb-1 text-text-3">{entry.sentence}</p>}
+    </li>
+  )
+}

@@ -1,0 +1,95 @@
+"use client"
+
+import { useRouter } from "next/navigation"
+import { useMemo, useRef, useState } from "react"
+import { NotFound } from "@/components/frame/not-found"
+import { useAgentName } from "@/lib/client/queries/agents"
+import { useOutbox } from "@/lib/client/queries/outbox"
+import { useCancelRun, useResumeSession, useSession } from "@/lib/client/queries/session"
+import { useSessionFeed } from "@/lib/client/queries/session-feed"
+import { useSessionResumption } from "@/lib/client/queries/session-resumption"
+import { useCreateSession, useTask } from "@/lib/client/queries/tasks"
+import { pickBanner } from "@/lib/client/session-banner"
+import { type Phase, phaseOf, phaseWord, sessionPath } from "@/lib/client/session-phase"
+import { readStored, writeStored } from "@/lib/client/stored"
+import type { Wait } from "@/lib/contracts/waits"
+import { BannerStrip } from "./banner-strip"
+import { Composer } from "./composer"
+import { Queue } from "./queue"
+import { SessionProvider } from "./session-context"
+import { SessionHead } from "./session-head"
+import { SessionTabs } from "./session-tabs"
+import { SilenceNotice } from "./silence-notice"
+import { TranscriptPane } from "./transcript-pane"
+import { useInterruptKey } from "./use-interrupt-key"
+import { useWaitAnswers } from "./use-wait-answers"
+
+/** What "Continue" says to an agent whose run was interrupted. */
+const CONTINUE_MESSAGE = "continue"
+const NO_WAITS: readonly Wait[] = []
+
+export function SessionScreen({ taskId, sessionId }: { taskId: number; sessionId: string }) {
+  const task = useTask(taskId)
+  const session = useSession(sessionId)
+  const feed = useSessionFeed(taskId, sessionId)
+  const report = useSessionResumption(sessionId)
+  const agentName = useAgentName()(session.data?.agent ?? "")
+  const { transcript } = feed
+  const outbox = useOutbox(taskId, sessionId, transcript.prompts)
+  const answers = useWaitAnswers(sessionId, session.data?.waits ?? NO_WAITS)
+  const folds = useRef(new Map<string, boolean>()).current
+  const context = useMemo(() => ({ agentName, answers, folds }), [agentName, answers, folds])
+  const cancel = useCancelRun(sessionId)
+  const actions = useBannerActions(taskId, sessionId, () => void outbox.send(CONTINUE_MESSAGE))
+
+  const phase: Phase = session.data ? phaseOf(session.data) : "idle"
+  const running = transcript.run !== null
+  const stopping = transcript.run?.cancelRequested === true || cancel.isPending
+  const interrupt = () => !stopping && cancel.mutate()
+  useInterruptKey(running, interrupt)
+
+  if (session.error && !session.data) return <NotFound error={session.error} retry={() => void session.refetch()} />
+  const banner = pickBanner({ session: session.data, report, transcript, dismissedRun: actions.dismissedRun })
+  return (
+    <SessionProvider value={context}>
+      <SessionHead task={task.data} session={session.data} processesSince={transcript.processesSince} />
+      <SessionTabs task={task.data} sessionId={sessionId} />
+      <BannerStrip banner={banner} actions={actions} />
+      <TranscriptPane feed={feed} />
+      <div className="mx-auto w-full max-w-[796px] shrink-0 px-[18px] pt-1.5 pb-3.5 phone:px-2.5 phone:pb-[max(10px,env(safe-area-inset-bottom))]">
+        {running && phase !== "needs_you" && transcript.lastEventAt && <SilenceNotice lastEventAt={transcript.lastEventAt} agentName={agentName} onCancel={interrupt} />}
+        <Queue sessionId={sessionId} queue={transcript.queue} unsent={outbox.entries} onRetry={(entry) => void outbox.retry(entry)} onDiscard={outbox.discard} />
+        <Composer
+          sessionId={sessionId}
+          agentName={agentName}
+          phase={phase}
+          queues={(running && phase !== "needs_you") || transcript.waking !== null || transcript.queue.length > 0}
+          stop={{ shown: running, busy: stopping, onStop: interrupt }}
+          onSend={(text) => void outbox.send(text)}
+        />
+      </div>
+      <div role="status" className="sr-only">
+        {session.data && `${agentName}: ${phaseWord[phase]}`}
+      </div>
+    </SessionProvider>
+  )
+}
+
+function useBannerActions(taskId: number, sessionId: string, onContinue: () => void) {
+  const router = useRouter()
+  const key = `rewake.dismissed.${sessionId}`
+  const [dismissedRun, setDismissedRun] = useState<string | null>(() => (typeof window === "undefined" ? null : readStored(key)))
+  const create = useCreateSession(taskId)
+  const resume = useResumeSession(sessionId)
+  return {
+    dismissedRun,
+    busy: create.isPending || resume.isPending,
+    onContinue,
+    onDismiss: (runId: string) => {
+      writeStored(key, runId)
+      setDismissedRun(runId)
+    },
+    onNewSession: () => create.mutate({ from_session_id: sessionId }, { onSuccess: (session) => router.push(sessionPath(session)) }),
+    onRetry: () => resume.mutate({}),
+  }
+}

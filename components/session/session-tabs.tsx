@@ -1,0 +1,72 @@
+"use client"
+
+import { Plus } from "lucide-react"
+import Link from "next/link"
+import { useRouter } from "next/navigation"
+import { PhaseGlyph } from "@/components/task/phase-glyph"
+import { comesBackSentence } from "@/components/task/agent-picker"
+import { IconButton } from "@/components/ui/button"
+import { cn } from "@/components/ui/cn"
+import { MenuContent, MenuItem, MenuLabel, MenuRoot, MenuTrigger } from "@/components/ui/menu"
+import { useAgentName, useAgents } from "@/lib/client/queries/agents"
+import { useCreateSession } from "@/lib/client/queries/tasks"
+import { phaseOf, phaseWord, sessionPath } from "@/lib/client/session-phase"
+import type { SessionView, TaskView } from "@/lib/contracts/task"
+
+export function SessionTabs({ task, sessionId }: { task: TaskView | undefined; sessionId: string }) {
+  return (
+    <div className="flex shrink-0 items-end gap-3 border-line-soft border-b px-3.5">
+      <span aria-current="page" className="border-alive border-b-2 px-[9px] pt-[5px] pb-[7px] font-[530] phone:py-3">
+        Chat
+      </span>
+      <nav aria-label="Sessions" className="ml-auto flex min-w-0 items-center gap-1 self-center overflow-x-auto py-1 [scrollbar-width:none]">
+        {task && [...task.sessions].sort((a, b) => a.created_at.localeCompare(b.created_at)).map((session) => <SessionChip key={session.id} session={session} current={session.id === sessionId} />)}
+        {task && <NewSession taskId={task.id} fromSessionId={sessionId} />}
+      </nav>
+    </div>
+  )
+}
+
+function SessionChip({ session, current }: { session: SessionView; current: boolean }) {
+  const agentName = useAgentName()
+  const phase = phaseOf(session)
+  return (
+    <Link
+      href={sessionPath(session)}
+      title={`${agentName(session.agent)}: ${phaseWord[phase]}`}
+      aria-current={current ? "page" : undefined}
+      className={cn("flex shrink-0 items-center gap-1.5 rounded-full border border-line px-[9px] py-[2px] text-s hover:text-text touch:min-h-9 touch:px-3", current ? "bg-hover text-text" : "text-text-2")}
+    >
+      <PhaseGlyph phase={phase} size={11} />
+      {agentName(session.agent)}
+    </Link>
+  )
+}
+
+function NewSession({ taskId, fromSessionId }: { taskId: number; fromSessionId: string }) {
+  const router = useRouter()
+  const create = useCreateSession(taskId)
+  const { data: agents } = useAgents()
+  const start = (agent: string) =>
+    create.mutate({ agent, from_session_id: fromSessionId }, { onSuccess: (session) => router.push(sessionPath(session)) })
+  return (
+    <MenuRoot>
+      <MenuTrigger asChild>
+        <IconButton label="New session" disabled={create.isPending} className="size-6">
+          <Plus className="size-3.5" />
+        </IconButton>
+      </MenuTrigger>
+      <MenuContent align="end" className="w-[min(320px,92vw)]">
+        <MenuLabel>New session of this task with</MenuLabel>
+        {agents?.map((agent) => (
+          <MenuItem key={agent.id} disabled={!agent.available} onSelect={() => start(agent.id)}>
+            <span className="min-w-0">
+              <span className="block font-[530]">{agent.name}</span>
+              <span className="block text-s text-text-3">{agent.available ? comesBackSentence[agent.comes_back] : agent.unavailable_reason}</span>
+            </span>
+          </MenuItem>
+        ))}
+      </MenuContent>
+    </MenuRoot>
+  )
+}

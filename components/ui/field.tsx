@@ -1,0 +1,41 @@
+import type { ComponentProps, ReactNode } from "react"
+import { useId } from "react"
+import { cn } from "./cn"
+
+export const inputClass =
+  "w-full rounded-s border border-line bg-bg px-2.5 py-[5.5px] text-text outline-none transition-colors focus-visible:border-alive focus-visible:outline-2 focus-visible:outline-alive-soft disabled:opacity-60 touch:min-h-11"
+
+type FieldProps = ComponentProps<"input"> & { label: string; hint?: ReactNode; error?: string | null }
+
+export function Field({ label, hint, error, className, ...props }: FieldProps) {
+  const id = useId()
+  const note = error ?? hint
+  return (
+    <div className={className}>
+      <label htmlFor={id} className="mb-1 block font-[530] text-s text-text-2">
+        {label}
+      </label>
+      <input
+        id={id}
+        aria-invalid={error ? true : undefined}
+        aria-describedby={note ? `${id}-note` : undefined}
+        {...props}
+        className={cn(inputClass, error && "border-bad")}
+      />
+      {note && (
+        <p id={`${id}-note`} className={cn("mt-1 text-s", error ? "text-bad" : "text-text-3")}>
+          {note}
+        </p>
+      )}
+    </div>
+  )
+}
+
+export function FormError({ children }: { children: ReactNode }) {
+  if (!children) return null
+  return (
+    <p role="alert" className="rounded-s bg-bad-soft px-2.5 py-1.5 text-bad">
+      {children}
+    </p>
+  )
+}

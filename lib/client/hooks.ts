@@ -1,0 +1,57 @@
+import { type RefObject, useEffect, useRef, useState, useSyncExternalStore } from "react"
+import { connectionState, onConnectionState } from "./socket"
+import { readStored, writeStored } from "./stored"
+
+const never = () => () => {}
+
+/** False on the server and during the first render in the browser. */
+export const useHydrated = () =>
+  useSyncExternalStore(
+    never,
+    () => true,
+    () => false,
+  )
+
+/** The current time, renewed every `everyMs`; 0 before hydration, when the server's and the reader's clocks could differ. */
+export function useNow(everyMs: number): number {
+  const [now, setNow] = useState(0)
+  useEffect(() => {
+    setNow(Date.now())
+    const timer = setInterval(() => setNow(Date.now()), everyMs)
+    return () => clearInterval(timer)
+  }, [everyMs])
+  return now
+}
+
+export const useConnection = () => useSyncExternalStore(onConnectionState, connectionState, () => "connecting" as const)
+
+/** A text that survives a reload. */
+export function useDraft(key: string): [string, (text: string) => void] {
+  const [draft, setDraft] = useState({ key, text: "" })
+  useEffect(() => setDraft({ key, text: readStored(key) ?? "" }), [key])
+  const set = (text: string) => {
+    writeStored(key, text === "" ? null : text)
+    setDraft({ key, text })
+  }
+  return [draft.key === key ? draft.text : "", set]
+}
+
+/** Grows a text field with its content, up to the height its style allows. */
+export function useAutoHeight(field: RefObject<HTMLTextAreaElement | null>, text: string): void {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the height follows the text.
+  useEffect(() => {
+    const element = field.current
+    if (!element) return
+    element.style.height = "auto"
+    element.style.height = `${element.scrollHeight + 2}px`
+  }, [field, text])
+}
+
+/** The newest value, for listeners that are installed once. */
+export function useLatest<T>(value: T): RefObject<T> {
+  const ref = useRef(value)
+  useEffect(() => {
+    ref.current = value
+  })
+  return ref
+}

@@ -1,0 +1,62 @@
+import { useCallback, useEffect, useState } from "react"
+import { NetworkError } from "../api"
+import { errorSentence } from "../error-sentence"
+import { useConnection } from "../hooks"
+import { newClientMessageId, readOutbox, type Unsent, withEntry, withoutEntry, writeOutbox } from "../outbox"
+import type { Prompt } from "../transcript-items"
+import { appendMessage } from "./session"
+
+const isSeen = (entry: Unsent, prompts: ReadonlyMap<string, Prompt>) => {
+  for (const prompt of prompts.values()) if (prompt.clientMessageId === entry.clientMessageId) return true
+  return false
+}
+
+/** Sends messages so that none is lost and none is sent twice: each is kept here until the log shows it. */
+export function useOutbox(taskId: number, sessionId: string, prompts: ReadonlyMap<string, Prompt>) {
+  const [entries, setEntries] = useState<Unsent[]>([])
+  const connection = useConnection()
+  useEffect(() => setEntries(readOutbox(sessionId)), [sessionId])
+
+  const change = useCallback(
+    (how: (entries: readonly Unsent[]) => Unsent[]) =>
+      setEntries((before) => {
+        const after = how(before)
+        writeOutbox(sessionId, after)
+        return after
+      }),
+    [sessionId],
+  )
+
+  const attempt = useCallback(
+    async (clientMessageId: string, text: string) => {
+      change((all) => withEntry(all, { clientMessageId, text, state: "sending", sentence: null }))
+      try {
+        await appendMessage(taskId, { message: text, session_id: sessionId, client_message_id: clientMessageId })
+        change((all) => withEntry(all, { clientMessageId, text, state: "accepted", sentence: null }))
+      } catch (error) {
+        const state = error instanceof NetworkError ? "unreachable" : "refused"
+        change((all) => withEntry(all, { clientMessageId, text, state, sentence: errorSentence(error) }))
+      }
+    },
+    [change, taskId, sessionId],
+  )
+
+  const discard = useCallback((clientMessageId: string) => change((all) => withoutEntry(all, clientMessageId)), [change])
+
+  useEffect(() => {
+    if (entries.some((entry) => isSeen(entry, prompts))) change((all) => all.filter((entry) => !isSeen(entry, prompts)))
+  }, [entries, prompts, change])
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once per return of the connection, not per change of the entries.
+  useEffect(() => {
+    if (connection !== "connected") return
+    for (const entry of entries) if (entry.state === "unreachable") void attempt(entry.clientMessageId, entry.text)
+  }, [connection, attempt])
+
+  return {
+    entries: entries.filter((entry) => !isSeen(entry, prompts)),
+    send: (text: string) => attempt(newClientMessageId(), text),
+    retry: (entry: Unsent) => attempt(entry.clientMessageId, entry.text),
+    discard,
+  }
+}

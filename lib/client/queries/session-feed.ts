@@ -1,0 +1,34 @@
+import { useQueryClient } from "@tanstack/react-query"
+import { useEffect, useSyncExternalStore } from "react"
+import type { EventKind } from "@/lib/contracts/events"
+import { type FeedView, feedOf } from "../session-feed"
+import { statusQuery } from "./session"
+import { refreshTask } from "./tasks"
+
+/** Facts that change what the session's view says: its state, its waits and their secrets. */
+const movesView = (kind: EventKind) =>
+  kind.startsWith("run.") ||
+  kind.startsWith("token.") ||
+  kind.startsWith("executor.") ||
+  kind === "session.state_changed" ||
+  kind === "agent.started" ||
+  kind === "agent.exited" ||
+  kind === "recovery.receipt"
+
+export type SessionFeedHandle = FeedView & { loadOlder: () => Promise<void>; reload: () => void }
+
+export function useSessionFeed(taskId: number, sessionId: string): SessionFeedHandle {
+  const client = useQueryClient()
+  const feed = feedOf(sessionId)
+  const view = useSyncExternalStore(feed.listen, feed.get, feed.get)
+  useEffect(
+    () =>
+      feed.onEvents((events) => {
+        if (!events.some((event) => movesView(event.kind))) return
+        refreshTask(client, taskId)
+        void client.invalidateQueries(statusQuery(sessionId))
+      }),
+    [client, feed, taskId, sessionId],
+  )
+  return { ...view, loadOlder: feed.loadOlder, reload: feed.reload }
+}

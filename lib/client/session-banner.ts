@@ -1,0 +1,39 @@
+import { type InterruptionReason, interruptionSentence, type SessionStatusReport } from "@/lib/contracts/status"
+import type { SessionView } from "@/lib/contracts/task"
+import type { Transcript, Waking } from "./transcript-items"
+
+/** What the strip above the transcript says; at most one thing at a time, the most pressing. */
+export type Banner =
+  | { kind: "waking"; waking: Waking }
+  | { kind: "interrupted"; runId: string; sentence: string }
+  | { kind: "not_resumable" }
+  | { kind: "error"; sentence: string; details: string | null }
+
+type Facts = {
+  session: SessionView | undefined
+  report: SessionStatusReport | undefined
+  transcript: Transcript
+  /** The run whose interruption the reader has put aside. */
+  dismissedRun: string | null
+}
+
+export function pickBanner({ session, report, transcript, dismissedRun }: Facts): Banner | null {
+  if (transcript.waking) return { kind: "waking", waking: transcript.waking }
+  if (!session) return null
+  if (session.state === "ERROR" || session.executor_status === "error") {
+    return { kind: "error", sentence: errorWords(report), details: transcript.trouble }
+  }
+  if (report?.resume_reason === "not_resumable" && !report.is_resumable) return { kind: "not_resumable" }
+  const interrupted = transcript.interrupted
+  if (interrupted && interrupted.runId !== dismissedRun && !transcript.run) {
+    return { kind: "interrupted", runId: interrupted.runId, sentence: sentenceOf(interrupted.reason) }
+  }
+  return null
+}
+
+const sentenceOf = (reason: InterruptionReason): string => interruptionSentence[reason] ?? "This run was interrupted."
+
+const errorWords = (report: SessionStatusReport | undefined): string =>
+  report?.resume_reason === "workspace_missing"
+    ? "The workspace of this session is missing. The transcript is kept."
+    : "The executor of this session failed. The transcript and the queue are kept."

@@ -1,0 +1,79 @@
+import type { SessionView, TaskView } from "@/lib/contracts/task"
+
+/** What a person sees of a session at a glance; each has its own glyph and word. */
+export type Phase = "needs_you" | "working" | "interrupted" | "error" | "idle" | "asleep" | "completed"
+
+export const phaseWord: Record<Phase, string> = {
+  needs_you: "needs you",
+  working: "working",
+  interrupted: "interrupted",
+  error: "error",
+  idle: "idle",
+  asleep: "asleep",
+  completed: "completed",
+}
+
+export function phaseOf(session: SessionView): Phase {
+  if (session.waits.length > 0 || session.status === "waiting") return "needs_you"
+  if (session.state === "ERROR" || session.state === "FAILED" || session.executor_status === "error") return "error"
+  if (session.status === "interrupted_startup" || session.status === "interrupted_waiting") return "interrupted"
+  if (session.status === "running" || session.state === "STARTING") return "working"
+  if (session.state === "COMPLETED" || session.state === "CANCELLED") return "completed"
+  const awake = session.executor_status === "ready" || session.executor_status === "starting" || session.executor_status === "unknown"
+  return awake || session.state === "CREATED" ? "idle" : "asleep"
+}
+
+export const newestSession = (task: TaskView): SessionView | undefined =>
+  task.sessions.reduce<SessionView | undefined>((newest, s) => (newest && newest.created_at >= s.created_at ? newest : s), undefined)
+
+/** The session that speaks for its task: one that needs a person, else one that works, else the newest. */
+export function leadingSession(task: TaskView): SessionView | undefined {
+  return (
+    task.sessions.find((s) => phaseOf(s) === "needs_you") ?? task.sessions.find((s) => phaseOf(s) === "working") ?? newestSession(task)
+  )
+}
+
+export function taskPhase(task: TaskView): Phase {
+  const lead = leadingSession(task)
+  const phase = lead ? phaseOf(lead) : "idle"
+  const ended = task.state === "COMPLETED" || task.state === "CANCELLED"
+  return ended && phase !== "needs_you" && phase !== "working" ? "completed" : phase
+}
+
+export type TaskGroups = { needsYou: TaskView[]; working: TaskView[]; recent: TaskView[] }
+
+export function groupTasks(tasks: readonly TaskView[]): TaskGroups {
+  const groups: TaskGroups = { needsYou: [], working: [], recent: [] }
+  for (const task of [...tasks].sort((a, b) => b.last_activity_at.localeCompare(a.last_activity_at))) {
+    const phase = taskPhase(task)
+    if (phase === "needs_you") groups.needsYou.push(task)
+    else if (phase === "working") groups.working.push(task)
+    else groups.recent.push(task)
+  }
+  return groups
+}
+
+/** The list's second line: the state in words, and what would help to know next. */
+export function taskSubline(task: TaskView, agentName: string): string {
+  const phase = taskPhase(task)
+  switch (phase) {
+    case "needs_you":
+      return leadingSession(task)?.waits[0]?.title ?? "needs you"
+    case "working":
+      return `working · ${agentName}`
+    case "asleep":
+      return "asleep · wakes on a message"
+    case "completed":
+      return task.state === "CANCELLED" ? "cancelled" : "completed"
+    case "idle":
+    case "interrupted":
+    case "error":
+      return task.sessions.length > 1 ? `${phaseWord[phase]} · ${task.sessions.length} sessions` : `${phaseWord[phase]} · ${agentName}`
+  }
+}
+
+export const sessionPath = (session: { task_id: number; id: string }) => `/tasks/${session.task_id}/sessions/${session.id}`
+export const taskPath = (task: TaskView) => {
+  const session = leadingSession(task)
+  return session ? sessionPath(session) : `/tasks/${task.id}`
+}

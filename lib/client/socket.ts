@@ -1,0 +1,121 @@
+import { io, type Socket } from "socket.io-client"
+import { fromErrorBody } from "@/lib/contracts/errors"
+import { type ClientToServerEvents, PUSH_NAMES, type PushedEvent, type Refused, type ServerToClientEvents } from "@/lib/contracts/socket"
+import type { SessionStatusReport } from "@/lib/contracts/status"
+
+/** One connection per page. Sessions subscribe through it, and are subscribed again from where they were after every reconnect. */
+export type ConnectionState = "connecting" | "connected" | "reconnecting" | "signed_out"
+
+/** A server that ends the connection is restarting or has signed us out; socket.io does not come back by itself then. */
+const RETRY_AFTER_SERVER_CLOSE_MS = 1000
+/** A request to a hung server is given up, and asked over HTTP instead. */
+const REQUEST_TIMEOUT_MS = 5000
+
+export type SessionSubscriber = {
+  cursor(): { after_seq: number; generation?: string }
+  onEvent(event: PushedEvent): void
+  onSubscribed(ack: { head_seq: number; generation: string }): void
+  onRefused(error: Error): void
+}
+
+let socket: Socket<ServerToClientEvents, ClientToServerEvents> | null = null
+let state: ConnectionState = "connecting"
+const stateListeners = new Set<() => void>()
+const taskListeners = new Set<(taskId: number) => void>()
+const subscribers = new Map<string, SessionSubscriber>()
+
+function setState(next: ConnectionState): void {
+  if (state === next) return
+  state = next
+  for (const listener of stateListeners) listener()
+}
+
+function connection(): Socket<ServerToClientEvents, ClientToServerEvents> {
+  if (socket) return socket
+  const opened: Socket<ServerToClientEvents, ClientToServerEvents> = io({
+    transports: ["websocket", "polling"],
+    tryAllTransports: true,
+    reconnectionDelay: 300,
+    reconnectionDelayMax: 3000,
+  })
+  opened.on("connect", () => {
+    setState("connected")
+    for (const sessionId of subscribers.keys()) sendSubscribe(opened, sessionId)
+  })
+  opened.on("disconnect", (reason) => {
+    setState("reconnecting")
+    if (reason === "io server disconnect") setTimeout(() => opened.connect(), RETRY_AFTER_SERVER_CLOSE_MS)
+  })
+  opened.on("connect_error", (error) => {
+    const data = (error as Error & { data?: { code?: string } }).data
+    if (data?.code === "UNAUTHENTICATED") {
+      opened.disconnect()
+      setState("signed_out")
+      return
+    }
+    setState("reconnecting")
+    // A refusal by the server itself (not the transport) is not retried by socket.io.
+    if (!opened.active) setTimeout(() => opened.connect(), RETRY_AFTER_SERVER_CLOSE_MS)
+  })
+  for (const name of PUSH_NAMES) opened.on(name, (event: PushedEvent) => subscribers.get(event.session_id)?.onEvent(event))
+  opened.on("task.changed", ({ task_id }) => {
+    for (const listener of taskListeners) listener(task_id)
+  })
+  socket = opened
+  return opened
+}
+
+function sendSubscribe(to: Socket<ServerToClientEvents, ClientToServerEvents>, sessionId: string): void {
+  const subscriber = subscribers.get(sessionId)
+  if (!subscriber) return
+  to.emit("session.subscribe", { session_id: sessionId, ...subscriber.cursor() }, (answer) => {
+    if (subscribers.get(sessionId) !== subscriber) return
+    if (isRefused(answer)) subscriber.onRefused(fromErrorBody(answer.error) ?? new Error("The subscription was refused."))
+    else subscriber.onSubscribed(answer)
+  })
+}
+
+const isRefused = (answer: object): answer is Refused => "error" in answer
+
+export function subscribeSession(sessionId: string, subscriber: SessionSubscriber): () => void {
+  subscribers.set(sessionId, subscriber)
+  const open = connection()
+  if (open.connected) sendSubscribe(open, sessionId)
+  return () => {
+    if (subscribers.get(sessionId) !== subscriber) return
+    subscribers.delete(sessionId)
+    if (open.connected) open.emit("session.unsubscribe", { session_id: sessionId })
+  }
+}
+
+export function onTaskChanged(listener: (taskId: number) => void): () => void {
+  taskListeners.add(listener)
+  connection()
+  return () => taskListeners.delete(listener)
+}
+
+export function onConnectionState(listener: () => void): () => void {
+  stateListeners.add(listener)
+  connection()
+  return () => stateListeners.delete(listener)
+}
+export const connectionState = () => state
+
+export function disconnect(): void {
+  socket?.disconnect()
+  socket = null
+  state = "connecting"
+}
+
+/** Null when the socket cannot answer now; the caller asks over HTTP. */
+export async function askStatus(sessionId: string): Promise<SessionStatusReport | null> {
+  if (!socket?.connected) return null
+  const answer = await socket.timeout(REQUEST_TIMEOUT_MS).emitWithAck("task.session.status", { session_id: sessionId }).catch(() => null)
+  return answer === null || isRefused(answer) ? null : answer
+}
+
+export async function askResume(sessionId: string): Promise<boolean> {
+  if (!socket?.connected) return false
+  const answer = await socket.timeout(REQUEST_TIMEOUT_MS).emitWithAck("task.session.resume", { session_id: sessionId }).catch(() => null)
+  return answer !== null && !isRefused(answer)
+}

@@ -1,0 +1,81 @@
+import type { EventOf, PlanEntry, ToolOutput, ToolStatus } from "@/lib/contracts/events"
+import type { AgentStrategy, InterruptionReason } from "@/lib/contracts/status"
+import type { Outcome, WaitKind, WaitOption } from "@/lib/contracts/waits"
+
+/** `order` is where in the log an item began; items are kept sorted by it, also when deltas were compacted away. */
+type Base = { readonly key: string; readonly order: number; readonly ts: string; readonly runId: string | null }
+
+export type UserItem = Base & { type: "user"; promptId: string; text: string }
+export type MessageItem = Base & {
+  type: "agent" | "thought"
+  text: string
+  streaming: boolean
+  partial: boolean
+  /** Time of the newest delta; null when only the complete record is left. */
+  endedAt: string | null
+}
+export type ToolItem = Base & {
+  type: "tool"
+  title: string
+  toolKind: string
+  status: ToolStatus
+  output: readonly ToolOutput[]
+  locations: readonly { path: string; line?: number | null | undefined }[]
+  rawInput: unknown
+  endedAt: string | null
+}
+export type PlanItem = Base & { type: "plan"; entries: readonly PlanEntry[] }
+
+/** `over`: the run ended, or a fresh message took the wait's place; nobody can answer any more. */
+export type Settled = { how: "answered"; outcome: Outcome } | { how: "expired" } | { how: "over" }
+export type WaitItem = Base & {
+  type: "wait"
+  tokenId: string
+  waitKind: WaitKind
+  title: string
+  detail: string | null
+  options: readonly WaitOption[]
+  deadlineAt: string
+  settled: Settled | null
+}
+export type RunEnd =
+  | { outcome: "failed"; reason: string; message: string }
+  | { outcome: "cancelled" }
+  | { outcome: "interrupted"; reason: InterruptionReason }
+  | { outcome: "stopped"; stopReason: string }
+export type RunEndItem = Base & { type: "run_end"; end: RunEnd }
+export type ReceiptItem = Base & { type: "receipt"; receipt: EventOf<"recovery.receipt"> }
+export type Note =
+  | { about: "agent_started"; strategy: AgentStrategy }
+  | { about: "agent_exited"; code: number | null; signal: string | null; stderr: string }
+  | { about: "resume_failed"; reason: string }
+  | { about: "executor_error"; message: string }
+  | { about: "gap"; from: number; to: number }
+  | { about: "rejected"; reason: string }
+export type NoteItem = Base & { type: "note"; note: Note }
+
+export type Item = UserItem | MessageItem | ToolItem | PlanItem | WaitItem | RunEndItem | ReceiptItem | NoteItem
+
+export type Prompt = { promptId: string; text: string; rank: number; clientMessageId: string | null; stage: "queued" | "placed" | "withdrawn" }
+export type OpenRun = { runId: string; startedAt: string; cancelRequested: boolean }
+export type WakingStep = { name: "executor" | "memory"; at: string; doneAt: string | null }
+export type Waking = { first: boolean; steps: readonly WakingStep[] }
+export type Interrupted = { runId: string; reason: InterruptionReason; at: string }
+
+export type Transcript = {
+  readonly lastSeq: number
+  readonly lastEventAt: string | null
+  readonly items: readonly Item[]
+  readonly places: ReadonlyMap<string, number>
+  /** Keys of items that a later event of their run may still close. */
+  readonly open: ReadonlySet<string>
+  readonly prompts: ReadonlyMap<string, Prompt>
+  readonly queue: readonly Prompt[]
+  readonly run: OpenRun | null
+  readonly endedRun: string | null
+  readonly waking: Waking | null
+  readonly processesSince: string | null
+  /** Set by run.interrupted, cleared by the next run.started. */
+  readonly interrupted: Interrupted | null
+  readonly trouble: string | null
+}

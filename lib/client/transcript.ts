@@ -1,0 +1,313 @@
+import type { EventKind, EventOf, SessionEvent } from "@/lib/contracts/events"
+import { base, type Draft, find, put } from "./transcript-draft"
+import type { MessageItem, Note, Prompt, RunEnd, Settled, ToolItem, Transcript, WakingStep } from "./transcript-items"
+
+/**
+ * Folds a session's log into what the page shows. Pure: applying the log piece by piece gives what applying it at once gives.
+ * An event at or below `lastSeq` changes nothing, so that a reconnect may deliver it again.
+ */
+export const emptyTranscript = (seed: readonly { prompt_id: string; message: string; position: number }[] = []): Transcript => {
+  // Prompts queued before the oldest loaded event; real ranks are positive, so these stay in front in their own order.
+  const prompts = seed.map<Prompt>((p) => ({ promptId: p.prompt_id, text: p.message, rank: p.position - 1e12, clientMessageId: null, stage: "queued" }))
+  return {
+    lastSeq: 0,
+    lastEventAt: null,
+    items: [],
+    places: new Map(),
+    open: new Set(),
+    prompts: new Map(prompts.map((p) => [p.promptId, p])),
+    queue: prompts,
+    run: null,
+    endedRun: null,
+    waking: null,
+    processesSince: null,
+    interrupted: null,
+    trouble: null,
+  }
+}
+
+export function applyEvents(before: Transcript, events: readonly SessionEvent[]): Transcript {
+  const fresh = events.filter((event) => event.seq > before.lastSeq)
+  if (fresh.length === 0) return before
+  const draft: Draft = {
+    ...before,
+    items: before.items.slice(),
+    places: new Map(before.places),
+    open: new Set(before.open),
+    prompts: new Map(before.prompts),
+    queueChanged: false,
+  }
+  for (const event of fresh) {
+    if (event.seq <= draft.lastSeq) continue
+    draft.lastSeq = event.seq
+    draft.lastEventAt = event.ts
+    noticeRun(draft, event)
+    apply(draft, event)
+  }
+  const { queueChanged, ...after } = draft
+  return queueChanged ? { ...after, queue: queueOf(after.prompts) } : after
+}
+
+const queueOf = (prompts: ReadonlyMap<string, Prompt>): readonly Prompt[] =>
+  [...prompts.values()].filter((p) => p.stage === "queued").sort((a, b) => a.rank - b.rank)
+
+function apply(draft: Draft, event: SessionEvent): void {
+  switch (event.kind) {
+    case "prompt.queued":
+      return putPrompt(draft, event.prompt_id, {
+        text: event.content,
+        rank: event.rank,
+        clientMessageId: event.client_message_id,
+      })
+    case "prompt.edited":
+      return putPrompt(draft, event.prompt_id, { text: event.content })
+    case "prompt.reordered":
+      return putPrompt(draft, event.prompt_id, { rank: event.rank })
+    case "prompt.withdrawn":
+      return putPrompt(draft, event.prompt_id, { stage: "withdrawn" })
+    case "message.user":
+      // Journalled when it was accepted, perhaps in the middle of an earlier answer: it is shown once it is delivered.
+      return putPrompt(draft, event.prompt_id, { text: event.content })
+    case "prompt.delivering":
+    case "prompt.delivered":
+      return placePrompt(draft, event)
+    case "message.delta":
+      return extendMessage(draft, event)
+    case "message.agent":
+    case "message.thought":
+      return completeMessage(draft, event)
+    case "tool.call":
+      return startTool(draft, event)
+    case "tool.update":
+      return updateTool(draft, event)
+    case "plan.updated":
+      return put(draft, { ...base(event, `plan:${event.run_id}`), type: "plan", entries: event.entries })
+    case "run.started":
+      draft.run = { runId: event.run_id, startedAt: event.ts, cancelRequested: false }
+      draft.interrupted = null
+      return placePrompt(draft, event)
+    case "run.waiting":
+      return startWait(draft, event)
+    case "token.consumed":
+      return settle(draft, event.resume_token_id, { how: "answered", outcome: event.outcome })
+    case "token.expired":
+      return settle(draft, event.resume_token_id, { how: "expired" })
+    case "token.revoked":
+      return settle(draft, event.resume_token_id, { how: "over" })
+    case "run.cancel_requested":
+      if (draft.run?.runId === event.run_id) draft.run = { ...draft.run, cancelRequested: true }
+      return
+    case "run.completed":
+      return endRun(draft, event, event.stop_reason === "end_turn" ? null : { outcome: "stopped", stopReason: event.stop_reason })
+    case "run.failed":
+      return endRun(draft, event, { outcome: "failed", reason: event.reason, message: event.message })
+    case "run.cancelled":
+      return endRun(draft, event, { outcome: "cancelled" })
+    case "run.interrupted":
+      draft.interrupted = { runId: event.run_id, reason: event.reason, at: event.ts }
+      return endRun(draft, event, { outcome: "interrupted", reason: event.reason })
+    case "executor.starting":
+      draft.trouble = null
+      draft.waking = { first: draft.processesSince === null, steps: [{ name: "executor", at: event.ts, doneAt: null }] }
+      return
+    case "executor.ready":
+      draft.trouble = null
+      return nextWakingStep(draft, event.ts, draft.waking !== null)
+    case "resume.started":
+      return nextWakingStep(draft, event.ts, true)
+    case "agent.started":
+      draft.waking = null
+      draft.trouble = null
+      if (event.strategy !== "adopted" || draft.processesSince === null) draft.processesSince = event.ts
+      return note(draft, event, { about: "agent_started", strategy: event.strategy })
+    case "agent.exited":
+      if (event.code === 0 && event.signal === null) return
+      return note(draft, event, { about: "agent_exited", code: event.code, signal: event.signal, stderr: event.stderr_tail })
+    case "session.state_changed":
+      if (event.to !== "STARTING" && event.to !== "CREATED") draft.waking = null
+      return
+    case "resume.failed":
+      draft.waking = null
+      draft.trouble = event.reason
+      return note(draft, event, { about: "resume_failed", reason: event.reason })
+    case "executor.error":
+      draft.waking = null
+      draft.trouble = event.message
+      return note(draft, event, { about: "executor_error", message: event.message })
+    case "executor.stopped":
+    case "executor.deleted":
+      draft.waking = null
+      return
+    case "spool.gap":
+      return note(draft, event, { about: "gap", from: event.from, to: event.to })
+    case "record.rejected":
+      return note(draft, event, { about: "rejected", reason: event.reason })
+    case "recovery.receipt":
+      return placeReceipt(draft, event)
+    default:
+      return
+  }
+}
+
+function putPrompt(draft: Draft, promptId: string, change: Partial<Prompt>): void {
+  const known = draft.prompts.get(promptId)
+  // message.user comes before prompt.queued or alone; until its rank is known it stands last.
+  const prompt: Prompt = known ?? { promptId, text: "", rank: Number.MAX_SAFE_INTEGER, clientMessageId: null, stage: "queued" }
+  draft.prompts.set(promptId, { ...prompt, ...change })
+  draft.queueChanged = true
+}
+
+function placePrompt(draft: Draft, event: EventOf<"prompt.delivering" | "prompt.delivered" | "run.started">): void {
+  const prompt = draft.prompts.get(event.prompt_id)
+  if (!prompt || prompt.stage === "placed") return
+  putPrompt(draft, event.prompt_id, { stage: "placed" })
+  put(draft, { ...base(event, `user:${event.prompt_id}`), type: "user", promptId: event.prompt_id, text: prompt.text })
+}
+
+const showsOpenRun: ReadonlySet<EventKind> = new Set(["message.delta", "tool.call", "tool.update", "run.waiting", "run.resumed", "run.adopted"])
+
+/** A page may begin in the middle of a long run, after its run.started. */
+function noticeRun(draft: Draft, event: SessionEvent): void {
+  if (draft.run || !showsOpenRun.has(event.kind)) return
+  if (!("run_id" in event) || event.run_id === null || event.run_id === draft.endedRun) return
+  draft.run = { runId: event.run_id, startedAt: event.ts, cancelRequested: false }
+}
+
+const messageKey = (role: "agent" | "thought", id: string) => `${role}:${id}`
+
+function extendMessage(draft: Draft, event: EventOf<"message.delta">): void {
+  const key = messageKey(event.role, event.message_id)
+  const known = find(draft, key, "agent", "thought")
+  if (!known) stillMessages(draft)
+  draft.open.add(key)
+  put(draft, {
+    ...base(event, key),
+    type: event.role,
+    text: (known?.text ?? "") + event.content,
+    streaming: true,
+    partial: false,
+    endedAt: event.ts,
+  })
+}
+
+function completeMessage(draft: Draft, event: EventOf<"message.agent" | "message.thought">): void {
+  const type = event.kind === "message.agent" ? "agent" : "thought"
+  const key = messageKey(type, event.message_id)
+  const known = find(draft, key, "agent", "thought")
+  draft.open.delete(key)
+  put(draft, {
+    ...base(event, key, event.first_seq),
+    type,
+    text: event.content,
+    streaming: false,
+    partial: event.partial ?? false,
+    endedAt: known?.endedAt ?? null,
+  })
+}
+
+/** Whatever follows a message ends its streaming look, also before its complete record is written. */
+function stillMessages(draft: Draft): void {
+  for (const key of draft.open) {
+    const message = find(draft, key, "agent", "thought")
+    if (message?.streaming) put(draft, { ...message, streaming: false } satisfies MessageItem)
+  }
+}
+
+const isOpenTool = (status: ToolItem["status"]) => status === "pending" || status === "in_progress"
+
+function putTool(draft: Draft, tool: ToolItem): void {
+  if (isOpenTool(tool.status)) draft.open.add(tool.key)
+  else draft.open.delete(tool.key)
+  put(draft, tool)
+}
+
+function startTool(draft: Draft, event: EventOf<"tool.call">): void {
+  stillMessages(draft)
+  putTool(draft, {
+    ...base(event, `tool:${event.tool_call_id}`),
+    type: "tool",
+    title: event.title,
+    toolKind: event.tool_kind,
+    status: event.status,
+    output: event.output,
+    locations: event.locations,
+    rawInput: event.raw_input,
+    endedAt: isOpenTool(event.status) ? null : event.ts,
+  })
+}
+
+function updateTool(draft: Draft, event: EventOf<"tool.update">): void {
+  const known = find(draft, `tool:${event.tool_call_id}`, "tool")
+  const status = event.status ?? known?.status ?? "in_progress"
+  putTool(draft, {
+    ...(known ?? base(event, `tool:${event.tool_call_id}`)),
+    type: "tool",
+    title: event.title ?? known?.title ?? "tool call",
+    toolKind: event.tool_kind ?? known?.toolKind ?? "other",
+    status,
+    output: event.output ?? known?.output ?? [],
+    locations: event.locations ?? known?.locations ?? [],
+    rawInput: event.raw_input ?? known?.rawInput,
+    endedAt: isOpenTool(status) ? null : (known?.endedAt ?? event.ts),
+  })
+}
+
+const waitKey = (tokenId: string) => `wait:${tokenId}`
+
+function startWait(draft: Draft, event: EventOf<"run.waiting">): void {
+  const key = waitKey(event.resume_token_id)
+  draft.open.add(key)
+  put(draft, {
+    ...base(event, key),
+    type: "wait",
+    tokenId: event.resume_token_id,
+    waitKind: event.wait_kind,
+    title: event.title,
+    detail: event.detail,
+    options: event.options,
+    deadlineAt: event.deadline_at,
+    settled: null,
+  })
+}
+
+function settle(draft: Draft, tokenId: string, settled: Settled): void {
+  const wait = find(draft, waitKey(tokenId), "wait")
+  if (!wait) return
+  draft.open.delete(wait.key)
+  put(draft, { ...wait, settled })
+}
+
+function endRun(draft: Draft, event: SessionEvent & { run_id: string }, end: RunEnd | null): void {
+  for (const key of [...draft.open]) {
+    const item = find(draft, key, "agent", "thought", "tool", "wait")
+    if (item?.runId !== event.run_id) continue
+    draft.open.delete(key)
+    if (item.type === "wait") put(draft, { ...item, settled: { how: "over" } })
+    else if (item.type === "tool") put(draft, { ...item, status: "interrupted", endedAt: event.ts })
+    else put(draft, { ...item, streaming: false })
+  }
+  if (draft.run?.runId === event.run_id) draft.run = null
+  draft.endedRun = event.run_id
+  if (end) put(draft, { ...base(event, `end:${event.run_id}`), type: "run_end", end })
+}
+
+function nextWakingStep(draft: Draft, ts: string, wakes: boolean): void {
+  if (!wakes) return
+  const done = (draft.waking?.steps ?? []).filter((step) => step.name === "executor").map<WakingStep>((step) => ({ ...step, doneAt: step.doneAt ?? ts }))
+  draft.waking = { first: draft.waking?.first ?? draft.processesSince === null, steps: [...done, { name: "memory", at: ts, doneAt: null }] }
+}
+
+function note(draft: Draft, event: SessionEvent, content: Note): void {
+  put(draft, { ...base(event, `note:${event.seq}`), type: "note", note: content })
+}
+
+/** The receipt says what the agent's start said, and more: it takes that note's place. */
+function placeReceipt(draft: Draft, event: EventOf<"recovery.receipt">): void {
+  draft.waking = null
+  const last = draft.items.at(-1)
+  if (last?.type === "note" && last.note.about === "agent_started") {
+    draft.items.pop()
+    draft.places.delete(last.key)
+  }
+  put(draft, { ...base(event, `receipt:${event.seq}`), type: "receipt", receipt: event })
+}
