@@ -8,8 +8,9 @@ const minutes = (count: number) => count * 60_000
 /** Real databases and processes: few files at a time, and long but finite limits, so that a hang is a failure. */
 const withServices = { globalSetup, maxWorkers: 2, testTimeout: minutes(2), hookTimeout: minutes(1), teardownTimeout: minutes(1) }
 
-function project(name: string, settings: object) {
-  return { extends: true as const, test: { name, include: [`tests/${name}/**/*.test.ts`], ...settings } }
+/** `groupOrder` keeps the layers apart when all of them run in one go: a killed process of one must not disturb another. */
+function project(name: string, groupOrder: number, settings: object) {
+  return { extends: true as const, test: { name, include: [`tests/${name}/**/*.test.ts`], sequence: { groupOrder }, ...settings } }
 }
 
 export default defineConfig({
@@ -19,11 +20,11 @@ export default defineConfig({
     silent: "passed-only",
     allowOnly: !process.env.REWAKE_TEST_RUN,
     projects: [
-      project("unit", { testTimeout: 20_000 }),
-      project("architecture", { testTimeout: 60_000 }),
-      project("integration", withServices),
+      project("unit", 0, { testTimeout: 20_000 }),
+      project("architecture", 1, { testTimeout: 60_000 }),
+      project("integration", 2, withServices),
       // Kills processes and waits for time to pass: anything else running would make it flaky.
-      project("recovery", { ...withServices, maxWorkers: 1, fileParallelism: false }),
+      project("recovery", 3, { ...withServices, maxWorkers: 1, fileParallelism: false }),
     ],
   },
 })

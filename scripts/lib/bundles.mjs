@@ -19,9 +19,9 @@ export function serverBundles(outdir, build) {
   return {
     ...common,
     entryPoints: {
-      server: "server/main.ts",
-      "writer-thread": "server/journal/writer-thread.ts",
-      cli: "server/cli.ts",
+      server: "./server/main.ts",
+      "writer-thread": "./server/journal/writer-thread.ts",
+      cli: "./server/cli.ts",
     },
     outdir,
     outExtension: { ".js": ".mjs" },
@@ -35,7 +35,7 @@ export function serverBundles(outdir, build) {
 export function programBundles(outdir) {
   return {
     ...common,
-    entryPoints: { agentctl: "server/agentctl/main.ts", "demo-agent": "server/agents/demo/main.ts" },
+    entryPoints: { agentctl: "./server/agentctl/main.ts", "demo-agent": "./server/agents/demo/main.ts" },
     outdir,
     outExtension: { ".js": ".mjs" },
     // Only reached when better-sqlite3 is opened without `nativeBinding`, which would look for it in node_modules.

@@ -1,0 +1,7 @@
+import type * as esbuild from "esbuild"
+
+export { esbuild }
+export function serverBundles(outdir: string, build: string | null): esbuild.BuildOptions
+export function programBundles(outdir: string): esbuild.BuildOptions
+export function buildPrograms(outdir: string): Promise<void>
+export function toolBundle(entryPoint: string, outfile: string): esbuild.BuildOptions

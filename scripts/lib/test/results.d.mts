@@ -1,0 +1,7 @@
+export interface Results {
+  passed: number
+  skipped: number
+  failures: { name: string; message: string }[]
+}
+export function readVitestResults(file: string): Results
+export function readPlaywrightResults(file: string): Results
