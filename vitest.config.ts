@@ -18,6 +18,8 @@ export default defineConfig({
   test: {
     pool: "forks",
     silent: "passed-only",
+    // The summary of `npm test` shows messages only: a cut list would not say which file it is about.
+    chaiConfig: { truncateThreshold: 2000 },
     allowOnly: !process.env.REWAKE_TEST_RUN,
     projects: [
       project("unit", 0, { testTimeout: 20_000 }),

@@ -102,9 +102,10 @@ export function packageProblem(file: string, name: string): string | null {
   return null
 }
 
-/** Everyone else is handed the configuration; agentctl and the agents hand the environment they inherited on to their children. */
+/** Everyone else is handed the configuration; programs started by the others get the environment that was inherited. */
 export const MAY_READ_ENVIRONMENT = [
   "server/platform/config.ts",
+  "lib/host/process-identity.ts",
   "server/agentctl/main.ts",
   "server/agentctl/git.ts",
   "server/agentctl/acp/agent-process.ts",

@@ -25,7 +25,7 @@ function vitest(name, needs, timeoutMs) {
 
 export const PARTS = [
   check("typecheck", bin("typescript", "bin", "tsc"), ["--noEmit", "--pretty", "false"]),
-  check("lint", bin("@biomejs", "biome", "bin", "biome"), ["check", ".", "--max-diagnostics=20"]),
+  check("lint", bin("@biomejs", "biome", "bin", "biome"), ["check", ".", "--diagnostic-level=error", "--max-diagnostics=20"]),
   vitest("unit", [], 10 * MINUTE),
   vitest("architecture", [], 5 * MINUTE),
   vitest("integration", ["postgres", "git"], 30 * MINUTE),
