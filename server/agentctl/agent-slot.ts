@@ -6,12 +6,11 @@ import type { FactsFile } from "./session-facts"
 import type { Spool } from "./spool"
 
 export interface SlotPlace {
+  sessionId: string
   spool: Spool
   facts: FactsFile
   workspace: string
   dataDir: string
-  /** What an earlier daemon left running must be gone first: two agents in one workspace would overwrite each other. */
-  predecessorsEnded: Promise<void>
   /** Told once, after the last output of an agent that had become ready. */
   ended(slot: AgentSlot, exit: AgentExit): Promise<void>
 }
@@ -50,8 +49,7 @@ export class AgentSlot {
     const { facts, spool } = this.place
     const agent_execution_id = this.executionId
     try {
-      await this.place.predecessorsEnded
-      const agent = await Agent.spawn({ body: this.body, workspace: this.place.workspace, dataDir: this.place.dataDir, spool })
+      const agent = await Agent.spawn({ ...this.place, body: this.body })
       this.agent = agent
       const processes = agent.process.recorded
       await facts.change({ agent: { agent_execution_id, announced: false, processes } })

@@ -6,8 +6,15 @@ import type { RecordedProcess } from "./session-facts"
 export const TERM_GRACE_MS = 2000
 const POLL_MS = 20
 
-/** Agents carry this in their environment, so that children which left the process group are still found. */
-export const EXECUTION_VARIABLE = "REWAKE_AGENT_EXECUTION_ID"
+/** Agents carry these in their environment, so that children which left the process group are still found. */
+const EXECUTION_VARIABLE = "REWAKE_AGENT_EXECUTION_ID"
+const SESSION_VARIABLE = "REWAKE_SESSION_ID"
+export const agentMarks = (sessionId: string, executionId: string) => ({ [SESSION_VARIABLE]: sessionId, [EXECUTION_VARIABLE]: executionId })
+
+export interface MarkedProcess extends RecordedProcess {
+  session_id: string
+  agent_execution_id: string
+}
 
 export const recordProcess = (pid: number): RecordedProcess | null => {
   const startTime = processStartTime(pid)
@@ -23,27 +30,23 @@ export function signalGroup(pid: number, signal: NodeJS.Signals): boolean {
   }
 }
 
-/**
- * Processes whose environment names this data folder and an agent of it, with that execution id or any.
- * Linux only; elsewhere process groups alone are ended.
- */
-export function findMarked(dataDir: string, executionId: string | null): RecordedProcess[] {
-  const marks = [`REWAKE_DATA_DIR=${dataDir}`, executionId === null ? `${EXECUTION_VARIABLE}=` : `${EXECUTION_VARIABLE}=${executionId}`]
-  const found: RecordedProcess[] = []
+/** Processes of this folder's agents, by what their environment says. Linux only; elsewhere process groups alone are ended. */
+export function findMarked(dataDir: string): MarkedProcess[] {
   const own = ancestors(process.pid)
-  for (const pid of listPids()) {
-    if (own.has(pid)) continue
+  return listPids().flatMap((pid) => {
+    if (own.has(pid)) return []
     try {
-      const entries = readFileSync(`/proc/${pid}/environ`, "latin1").split("\0")
-      if (!entries.includes(marks[0] as string)) continue
-      if (!entries.some((e) => (executionId === null ? e.startsWith(marks[1] as string) : e === marks[1]))) continue
+      const environment = readFileSync(`/proc/${pid}/environ`, "latin1").split("\0")
+      const marked = (name: string) => environment.find((entry) => entry.startsWith(`${name}=`))?.slice(name.length + 1)
+      const [session_id, agent_execution_id] = [marked(SESSION_VARIABLE), marked(EXECUTION_VARIABLE)]
+      if (!session_id || !agent_execution_id || !environment.includes(`REWAKE_DATA_DIR=${dataDir}`)) return []
       const recorded = recordProcess(pid)
-      if (recorded) found.push(recorded)
+      return recorded ? [{ ...recorded, session_id, agent_execution_id }] : []
     } catch {
       // Ended meanwhile, or another user's.
+      return []
     }
-  }
-  return found
+  })
 }
 
 /** Ends each process with its group: SIGTERM, then SIGKILL. Start times are compared first; pids are reused. */

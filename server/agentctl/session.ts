@@ -9,7 +9,7 @@ import type { Log } from "./log"
 import { endProcesses } from "./process-tree"
 import type { PromptLedger } from "./prompt-ledger"
 import { createSerial } from "./serial"
-import type { FactsFile } from "./session-facts"
+import type { FactsFile, RecordedProcess } from "./session-facts"
 import type { Spool } from "./spool"
 import type { Workspaces } from "./workspace"
 
@@ -20,7 +20,8 @@ export interface SessionParts {
   spool: Spool
   ledger: PromptLedger
   workspaces: Workspaces
-  predecessorsEnded: Promise<void>
+  /** What an earlier daemon left running here. */
+  strays: RecordedProcess[]
   /** True while the daemon itself is ending: its turns are not failed by the agent but interrupted, which the server says. */
   shuttingDown(): boolean
   log: Log
@@ -73,12 +74,12 @@ export class Session {
     if (epoch > seen) await this.parts.facts.change({ epoch })
   }
 
-  /** Ends what a predecessor of this daemon left running here, and says so. */
+  /** Ends what a predecessor of this daemon left running here, and says so. Two agents in one workspace would overwrite each other. */
   async endPredecessor(): Promise<void> {
-    const { facts, spool, predecessorsEnded } = this.parts
+    const { facts, spool, strays } = this.parts
     const left = facts.facts.agent
+    await endProcesses([...(left?.processes ?? []), ...strays])
     if (!left) return
-    await Promise.all([endProcesses(left.processes), predecessorsEnded])
     if (left.announced) {
       spool.append({
         kind: "agent.exited",
@@ -115,10 +116,10 @@ export class Session {
       return slot.ready
     }
     if (this.isAgentUp()) throw new Failure("AGENT_BUSY", "Another agent is up in this session.")
-    const { facts, spool, dataDir, predecessorsEnded } = this.parts
+    const { id, facts, spool, dataDir } = this.parts
     const workspace = facts.facts.workspace?.path
     if (!workspace || !existsSync(workspace)) throw new Failure("WORKSPACE_MISSING", "The session's workspace does not exist.")
-    this.slot = new AgentSlot(body, { spool, facts, workspace, dataDir, predecessorsEnded, ended: (s, exit) => this.agentEnded(s, exit) })
+    this.slot = new AgentSlot(body, { sessionId: id, spool, facts, workspace, dataDir, ended: (s, exit) => this.agentEnded(s, exit) })
     return this.slot.ready
   }
 

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import type { DaemonSession, PutSession } from "../../lib/contracts/agentctl/protocol"
 import { Failure } from "./failure"
 import type { Log } from "./log"
-import { endProcesses, findMarked } from "./process-tree"
+import { findMarked, type MarkedProcess } from "./process-tree"
 import { PromptLedger } from "./prompt-ledger"
 import { createKeyedSerial } from "./serial"
 import { Session } from "./session"
@@ -22,7 +22,7 @@ export class Sessions {
   private readonly known = new Set<string>()
   private readonly perSession = createKeyedSerial()
   private readonly folder: string
-  private predecessorsEnded: Promise<void> = Promise.resolve()
+  private strays: MarkedProcess[] = []
   private shuttingDown = false
 
   constructor(
@@ -40,13 +40,12 @@ export class Sessions {
       const id = /^(.+)\.(state\.json|messages\.jsonl)$/.exec(name)?.[1]
       if (id && SESSION_ID.test(id)) this.known.add(id)
     }
-    const strays = findMarked(this.dataDir, null)
-    if (strays.length > 0) this.log.warn("predecessor.processes_found", { count: strays.length })
-    this.predecessorsEnded = endProcesses(strays)
+    this.strays = findMarked(this.dataDir)
+    if (this.strays.length > 0) this.log.warn("predecessor.processes_found", { count: this.strays.length })
     void inParallel([...this.known], async (id) => {
       try {
         const { facts } = await FactsFile.open(this.file(id, "state.json"), id)
-        if (facts.agent) await this.find(id)
+        if (facts.agent || this.strays.some((p) => p.session_id === id)) await this.find(id)
       } catch (error) {
         this.log.error("session.not_opened", error, { session_id: id })
       }
@@ -123,12 +122,13 @@ export class Sessions {
   }
 
   private async openSession(id: string): Promise<Session> {
-    const { dataDir, workspaces, log, predecessorsEnded } = this
+    const { dataDir, workspaces, log } = this
+    const strays = this.strays.filter((p) => p.session_id === id)
     const facts = await FactsFile.open(this.file(id, "state.json"), id)
     const ledger = await PromptLedger.open(this.file(id, "prompts.jsonl"))
     const spool = await Spool.open(this.file(id, "messages.jsonl"), id, this.limits, log)
     const shuttingDown = () => this.shuttingDown
-    const session = new Session({ id, dataDir, facts, spool, ledger, workspaces, predecessorsEnded, shuttingDown, log })
+    const session = new Session({ id, dataDir, facts, spool, ledger, workspaces, strays, shuttingDown, log })
     await session.endPredecessor()
     return session
   }

@@ -208,7 +208,8 @@ export class Spool {
       .then(() => this.write())
       .finally(() => {
         this.writing = null
-        if (!this.closed && this.pending.length > 0) this.startWriting()
+        // An acknowledgement or a record may have come after the last look.
+        if (!this.closed && (this.pending.length > 0 || this.wantsCut())) this.startWriting()
       })
   }
 

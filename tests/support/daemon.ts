@@ -11,12 +11,14 @@ import {
   type PutAgentAnswer,
   type SpoolRecord,
 } from "../../lib/contracts/agentctl/protocol"
-import { buildPrograms } from "../../scripts/lib/bundles.mjs"
 
 /** agentctl and the demo agents as they are shipped, in a folder of their own. */
 export async function buildDaemonPrograms(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "rewake-programs-"))
-  await buildPrograms(folder)
+  const bundles: { buildPrograms(outdir: string): Promise<void> } = await import(
+    new URL("../../scripts/lib/bundles.mjs", import.meta.url).href
+  )
+  await bundles.buildPrograms(folder)
   return folder
 }
 
@@ -32,6 +34,17 @@ interface CallOptions {
   secret?: string
   raw?: string
 }
+
+export interface AgentOptions {
+  start?: unknown
+  variant?: string
+  command?: string
+  args?: string[]
+  env?: Record<string, string>
+}
+
+/** The agent that misbehaves as asked. */
+export const oddAgent = (mode: string): AgentOptions => ({ args: [join(import.meta.dirname, "odd-agent.mjs"), mode] })
 
 export class Daemon {
   private constructor(
@@ -84,13 +97,13 @@ export class Daemon {
     return (await this.call<DaemonSession>("GET", `/sessions/${id}`)).body
   }
 
-  putAgent(id: string, execution: string, options: { start?: unknown; variant?: string; command?: string; args?: string[] } = {}) {
+  putAgent(id: string, execution: string, options: AgentOptions = {}) {
     return this.call<PutAgentAnswer & { code?: string; message?: string }>("PUT", `/sessions/${id}/agent`, {
       body: {
         agent_execution_id: execution,
         command: options.command ?? process.execPath,
         args: options.args ?? [join(this.programs, "demo-agent.mjs"), "--variant", options.variant ?? "demo"],
-        env: {},
+        env: options.env ?? {},
         start: options.start ?? { kind: "new" },
       },
     })
@@ -109,15 +122,15 @@ export class Daemon {
   }
 
   /** A session with a ready demo agent in it. */
-  async ready(id: string, options: Parameters<Daemon["putAgent"]>[2] = {}): Promise<{ spool_id: string; agent: PutAgentAnswer }> {
+  async ready(id: string, options: AgentOptions = {}): Promise<{ spool_id: string; agent: PutAgentAnswer }> {
     const { spool_id } = await this.putSession(id)
     const { status, body } = await this.putAgent(id, `exec_${id}`, options)
     if (status !== 200) throw new Error(`PUT agent: ${JSON.stringify(body)}`)
     return { spool_id, agent: body }
   }
 
-  events(id: string, after = 0): EventStream {
-    return new EventStream(this, id, after)
+  events(id: string, after = 0, query = ""): EventStream {
+    return new EventStream(this, id, after, query)
   }
 
   async kill(): Promise<void> {

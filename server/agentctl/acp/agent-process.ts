@@ -2,7 +2,7 @@ import { type ChildProcessByStdio, spawn } from "node:child_process"
 import type { Readable, Writable } from "node:stream"
 import { Failure } from "../failure"
 import { gitEnvironment } from "../git"
-import { EXECUTION_VARIABLE, endProcesses, findMarked, recordProcess, signalGroup, TERM_GRACE_MS } from "../process-tree"
+import { agentMarks, endProcesses, findMarked, recordProcess, signalGroup, TERM_GRACE_MS } from "../process-tree"
 import type { RecordedProcess } from "../session-facts"
 import { lastCharacters } from "./terminals"
 
@@ -99,7 +99,7 @@ export class AgentProcess {
   /** After the exit: ends what it left behind and waits until its last output was handled. */
   async afterExit(drained: Promise<void>): Promise<void> {
     signalGroup(this.pid, "SIGKILL")
-    void endProcesses(findMarked(this.dataDir, this.executionId))
+    void endProcesses(findMarked(this.dataDir).filter((p) => p.agent_execution_id === this.executionId))
     const timer = setTimeout(() => this.child.stdout.destroy(), DRAIN_GRACE_MS)
     await drained
     clearTimeout(timer)
@@ -116,6 +116,7 @@ export class AgentProcess {
   }
 }
 
-export function agentEnvironment(dataDir: string, executionId: string, given: Record<string, string>): NodeJS.ProcessEnv {
-  return { ...gitEnvironment(dataDir, { ...process.env, ...given }), REWAKE_DATA_DIR: dataDir, [EXECUTION_VARIABLE]: executionId }
+export function agentEnvironment(dataDir: string, marks: { sessionId: string; executionId: string }, given: Record<string, string>) {
+  const inherited = gitEnvironment(dataDir, { ...process.env, ...given })
+  return { ...inherited, REWAKE_DATA_DIR: dataDir, ...agentMarks(marks.sessionId, marks.executionId) }
 }

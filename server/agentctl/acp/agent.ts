@@ -61,9 +61,9 @@ export class Agent {
     void this.connection.closed.then(() => this.end())
   }
 
-  static async spawn(options: { body: PutAgent; workspace: string; dataDir: string; spool: Spool }): Promise<Agent> {
-    const { body, workspace, dataDir, spool } = options
-    const env = agentEnvironment(dataDir, body.agent_execution_id, body.env)
+  static async spawn(options: { sessionId: string; body: PutAgent; workspace: string; dataDir: string; spool: Spool }): Promise<Agent> {
+    const { sessionId, body, workspace, dataDir, spool } = options
+    const env = agentEnvironment(dataDir, { sessionId, executionId: body.agent_execution_id }, body.env)
     const process = await AgentProcess.spawn({
       executionId: body.agent_execution_id,
       command: body.command,
