@@ -33,7 +33,10 @@ async function run() {
   switch (command) {
     case "token":
       return withDatabase(config, async ({ people, tokens }) => {
-        const { values } = parseArgs({ args: rest, options: { user: { type: "string" }, name: { type: "string", default: "command line" } } })
+        const { values } = parseArgs({
+          args: rest,
+          options: { user: { type: "string" }, name: { type: "string", default: "command line" } },
+        })
         const person = await people.byEmail(requireEmail(values.user, "--user"))
         if (!person) throw new Usage(`There is no user ${values.user}.`)
         console.log((await tokens.issue(person.id, values.name)).token)

@@ -23,6 +23,8 @@ main().catch((error) => {
   process.exit(1)
 })
 
+const IMPATIENT_AFTER_MS = 1_000
+
 class StartFailed extends Error {}
 
 async function main() {
@@ -62,17 +64,29 @@ async function main() {
   })
 
   const runFile = join(config.data_dir, "run", "server.json")
-  writePrivateFile(runFile, JSON.stringify({ pid: process.pid, start_time: processStartTime(process.pid), endpoint: publicUrl, boot_id: services.boot.id }))
+  writePrivateFile(
+    runFile,
+    JSON.stringify({ pid: process.pid, start_time: processStartTime(process.pid), endpoint: publicUrl, boot_id: services.boot.id }),
+  )
 
   const recovered = services.recover().catch((error) => logger.error({ err: error }, "recovery failed"))
   greet(publicUrl, services.setupCode(), performance.now() - started)
 
-  let ending = false
+  let endingSince: number | null = null
   const end = async (signal: NodeJS.Signals) => {
-    if (ending) process.exit(1)
-    ending = true
+    if (endingSince !== null) {
+      // Ctrl-C arrives twice, from the terminal and from the program that started us; only a later one means "at once".
+      if (Date.now() - endingSince > IMPATIENT_AFTER_MS) process.exit(1)
+      return
+    }
+    endingSince = Date.now()
     const open = await services.db.session.findMany({ where: { open_run_id: { not: null } }, select: { id: true } }).catch(() => [])
-    console.log(farewell(signal, open.map((row) => row.id)))
+    console.log(
+      farewell(
+        signal,
+        open.map((row) => row.id),
+      ),
+    )
     http.closeAllConnections()
     await recovered
     await services.close()
@@ -93,8 +107,10 @@ function lockDataFolder(config: Config) {
 function listenQuietly(http: ReturnType<typeof createServer>, config: Config): Promise<number> {
   return new Promise((resolve, reject) => {
     http.once("error", (error: NodeJS.ErrnoException) => {
-      if (error.code === "EADDRINUSE") reject(new StartFailed(`Port ${config.port} on ${config.host} is taken by another program.\nSet PORT to another one.`))
-      else if (error.code === "EACCES") reject(new StartFailed(`Not allowed to listen on port ${config.port}.\nSet PORT to one above 1023.`))
+      if (error.code === "EADDRINUSE")
+        reject(new StartFailed(`Port ${config.port} on ${config.host} is taken by another program.\nSet PORT to another one.`))
+      else if (error.code === "EACCES")
+        reject(new StartFailed(`Not allowed to listen on port ${config.port}.\nSet PORT to one above 1023.`))
       else reject(error)
     })
     http.listen(config.port, config.host, () => resolve((http.address() as AddressInfo).port))

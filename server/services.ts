@@ -1,11 +1,10 @@
-import type { AuthOptions } from "next-auth"
 import type { AgentRegistry } from "./agents"
 import type { ApiTokens, Caller, Credentials, People, SignInLimit } from "./auth"
-import type { Boot } from "./recovery"
 import type { Config } from "./platform/config"
 import type { Database } from "./platform/database"
-import type { Gateway } from "./realtime"
 import type { Logger } from "./platform/logger"
+import type { Gateway } from "./realtime"
+import type { Boot } from "./recovery"
 import type { Sessions } from "./sessions"
 
 /** The running set. Types only: Next must never bundle a second coordinator, a driver or a daemon client. */
@@ -20,7 +19,6 @@ export type Services = {
   signInLimit: SignInLimit
   sessions: Sessions
   gateway: Gateway
-  nextAuth: AuthOptions
   currentUser: (credentials: Credentials) => Promise<Caller | null>
   publicUrl: () => string
   /** The code of the one-time link; null once the first admin exists. */

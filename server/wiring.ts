@@ -1,7 +1,7 @@
 import type { Server as HttpServer } from "node:http"
 import { join } from "node:path"
 import { createAgentRegistry } from "./agents"
-import { createApiTokens, createCurrentUser, createNextAuthOptions, createPeople, createSignInLimit, newSecret } from "./auth"
+import { createApiTokens, createCurrentUser, createPeople, createSignInLimit, newSecret } from "./auth"
 import { createCoordinator } from "./execution"
 import { createStandaloneExecutor, type Executors, installPrograms, notConfigured } from "./executors"
 import { openJournal, openPostgresWriter, openSqliteWriter } from "./journal"
@@ -12,9 +12,9 @@ import type { Logger } from "./platform/logger"
 import { createMetrics } from "./platform/metrics"
 import { createGateway } from "./realtime"
 import { bootSweep, startBoot, startWaitSweep } from "./recovery"
+import { mintToken } from "./resume-tokens"
 import type { Services } from "./services"
 import { createSessions } from "./sessions"
-import { mintToken } from "./resume-tokens"
 
 /** Where this build's files lie. */
 export type Build = { id: string; programs: string; writerScript: URL | string }
@@ -32,7 +32,9 @@ export async function createServices(options: {
   const clock = realClock
   const db = openDatabase(config.database)
   const writer =
-    config.database.kind === "sqlite" ? openSqliteWriter({ file: config.database.file, script: build.writerScript }) : openPostgresWriter(config.database.url)
+    config.database.kind === "sqlite"
+      ? openSqliteWriter({ file: config.database.file, script: build.writerScript })
+      : openPostgresWriter(config.database.url)
   const journal = openJournal({ writer, db, clock })
   const boot = await startBoot({ journal, db, logger, onLeaseLost: options.onLeaseLost })
 
@@ -90,7 +92,6 @@ export async function createServices(options: {
     logger,
     allowOrigin: (origin, host) => origin === undefined || (URL.canParse(origin) && new URL(origin).host === host),
   })
-  const nextAuth = createNextAuthOptions({ people, limit: signInLimit, secret: config.auth_secret, secureCookie, onSignOut: gateway.dropSignIn })
   const waitSweep = startWaitSweep({ db, coordinator, clock, logger })
 
   if (config.admin && !(await people.any())) await people.createFirstAdmin({ ...config.admin, name: "Admin" })
@@ -108,7 +109,6 @@ export async function createServices(options: {
     signInLimit,
     sessions,
     gateway,
-    nextAuth,
     currentUser,
     publicUrl,
     setupCode: () => setupCode,
@@ -126,7 +126,8 @@ export async function createServices(options: {
       ready = true
       await bootSweep({ db, journal, coordinator, boot, clock, logger })
       const deleted = await db.task.findMany({ where: { deleted_at: { not: null } }, select: { id: true } })
-      for (const { id } of deleted) await sessions.purgeTask(id).catch((error) => logger.warn({ task: id, err: error }, "deleted task could not be purged yet"))
+      for (const { id } of deleted)
+        await sessions.purgeTask(id).catch((error) => logger.warn({ task: id, err: error }, "deleted task could not be purged yet"))
     },
     async close() {
       ready = false

@@ -1,6 +1,6 @@
 import { z } from "zod"
-import { Outcome, WaitKind, WaitOption } from "./waits"
 import { AgentStrategy, InterruptionReason, SessionState, SessionStatus, SurvivalLevel } from "./status"
+import { Outcome, WaitKind, WaitOption } from "./waits"
 
 /**
  * Facts about a session, in the past tense: the journal's one vocabulary, flat as on the wire and in exports.
@@ -43,7 +43,13 @@ export type AgentCapabilities = z.infer<typeof AgentCapabilities>
 
 const e = <K extends string, S extends z.ZodRawShape>(kind: K, shape: S) => z.object({ ...base, kind: z.literal(kind), ...shape })
 const message = { message_id: z.string(), content: z.string() }
-const completeMessage = { ...message, ...maybeRun, first_seq: z.number().int(), last_seq: z.number().int(), partial: z.boolean().optional() }
+const completeMessage = {
+  ...message,
+  ...maybeRun,
+  first_seq: z.number().int(),
+  last_seq: z.number().int(),
+  partial: z.boolean().optional(),
+}
 const token = { resume_token_id: z.string() }
 const executor = { executor_id: z.string() }
 
@@ -109,9 +115,19 @@ export const SessionEvent = z.discriminatedUnion("kind", [
   e("executor.stopped", { ...executor, reason: z.string() }),
   e("executor.deleted", executor),
 
-  e("agent.started", { agent_execution_id: z.string(), strategy: AgentStrategy, pid: z.number().int().nullable(), capabilities: AgentCapabilities }),
+  e("agent.started", {
+    agent_execution_id: z.string(),
+    strategy: AgentStrategy,
+    pid: z.number().int().nullable(),
+    capabilities: AgentCapabilities,
+  }),
   e("agent.session_announced", { agent_session_id: z.string() }),
-  e("agent.exited", { agent_execution_id: z.string(), code: z.number().nullable(), signal: z.string().nullable(), stderr_tail: z.string() }),
+  e("agent.exited", {
+    agent_execution_id: z.string(),
+    code: z.number().nullable(),
+    signal: z.string().nullable(),
+    stderr_tail: z.string(),
+  }),
   /** Modes, commands, usage and whatever a newer agent says: kept, not dropped. */
   e("agent.update", { ...maybeRun, update: z.unknown() }),
 

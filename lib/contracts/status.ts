@@ -21,7 +21,14 @@ export type SurvivalLevel = z.infer<typeof SurvivalLevel>
 export const AgentStrategy = z.enum(["new", "loaded", "resumed", "injected", "idle", "adopted"])
 export type AgentStrategy = z.infer<typeof AgentStrategy>
 
-export const InterruptionReason = z.enum(["process_restart", "executor_lost", "delivery_uncertain", "wait_timeout", "token_invalid", "abandoned"])
+export const InterruptionReason = z.enum([
+  "process_restart",
+  "executor_lost",
+  "delivery_uncertain",
+  "wait_timeout",
+  "token_invalid",
+  "abandoned",
+])
 export type InterruptionReason = z.infer<typeof InterruptionReason>
 
 export const ResumeReason = z.enum([

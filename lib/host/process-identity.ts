@@ -21,7 +21,9 @@ export function processStartTime(pid: number): string | null {
 
 function startTimeFromPs(pid: number): string | null {
   try {
-    return execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8", env: { ...process.env, LC_ALL: "C" } }).trim() || null
+    return (
+      execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8", env: { ...process.env, LC_ALL: "C" } }).trim() || null
+    )
   } catch {
     return null
   }

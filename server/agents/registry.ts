@@ -20,14 +20,24 @@ export function createAgentRegistry(options: { programs: string; demo: boolean; 
 
   const agents = {
     demo: demo("demo", { name: "Demo", description: "Ships with Rewake. Needs no model and no account.", ...native }),
-    "demo-inject": demo("demo-inject", { name: "Demo, injected", description: "Cannot load its own session; history is handed to it.", ...injected }),
+    "demo-inject": demo("demo-inject", {
+      name: "Demo, injected",
+      description: "Cannot load its own session; history is handed to it.",
+      ...injected,
+    }),
     "demo-forgetful": demo("demo-forgetful", {
       name: "Demo, forgetful",
       description: "Cannot come back at all.",
       native_session_resume: false,
       history_context_injection: false,
     }),
-    "claude-code": { id: "claude-code", name: "Claude Code", description: "Anthropic's coding agent.", ...onPath("claude-agent-acp"), ...native },
+    "claude-code": {
+      id: "claude-code",
+      name: "Claude Code",
+      description: "Anthropic's coding agent.",
+      ...onPath("claude-agent-acp"),
+      ...native,
+    },
     codex: { id: "codex", name: "Codex", description: "OpenAI's coding agent.", ...onPath("codex-acp"), ...native },
     opencode: { id: "opencode", name: "OpenCode", description: "The open source coding agent.", ...onPath("opencode", "acp"), ...native },
     gemini: { id: "gemini", name: "Gemini", description: "Google's coding agent.", ...onPath("gemini", "--acp"), ...native },
@@ -64,14 +74,26 @@ export function createAgentRegistry(options: { programs: string; demo: boolean; 
         .map((agent) => {
           const reason = unavailableReason(agent)
           const comes_back = agent.native_session_resume ? "native" : agent.history_context_injection ? "injected" : "none"
-          return { id: agent.id, name: agent.name, description: agent.description, available: reason === null, unavailable_reason: reason, comes_back }
+          return {
+            id: agent.id,
+            name: agent.name,
+            description: agent.description,
+            available: reason === null,
+            unavailable_reason: reason,
+            comes_back,
+          }
         }),
   }
 }
 export type AgentRegistry = ReturnType<typeof createAgentRegistry>
 
 function isExecutable(program: string, path: string): boolean {
-  const candidates = isAbsolute(program) ? [program] : path.split(delimiter).filter(Boolean).map((folder) => join(folder, program))
+  const candidates = isAbsolute(program)
+    ? [program]
+    : path
+        .split(delimiter)
+        .filter(Boolean)
+        .map((folder) => join(folder, program))
   return candidates.some((file) => {
     try {
       accessSync(file, constants.X_OK)

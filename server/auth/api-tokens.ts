@@ -14,7 +14,9 @@ export function createApiTokens({ db, journal, clock }: { db: Database; journal:
       const token = newSecret("rwk")
       const id = ids.apiToken()
       const created_at = clock.now().toISOString()
-      await journal.write([insert("api_tokens", { id, user_id: userId, name, token_sha256: sha256(token), created_at, last_used_at: null, revoked_at: null })])
+      await journal.write([
+        insert("api_tokens", { id, user_id: userId, name, token_sha256: sha256(token), created_at, last_used_at: null, revoked_at: null }),
+      ])
       return { id, name, token, created_at }
     },
     async list(userId: string) {

@@ -1,7 +1,6 @@
 export { requireAdmin, requireSession, requireTask } from "./access"
 export { type ApiTokens, createApiTokens } from "./api-tokens"
-export { type Caller, createCurrentUser, type Credentials } from "./current-user"
-export { createNextAuthOptions } from "./next-auth-options"
+export { type Caller, type Credentials, createCurrentUser } from "./current-user"
 export { createPeople, type People, type Person } from "./people"
 export { newSecret, sha256 } from "./secrets"
 export { createSignInLimit, type SignInLimit } from "./sign-in-limit"

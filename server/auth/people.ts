@@ -10,7 +10,13 @@ import { newSecret, sha256 } from "./secrets"
 export const INVITATION_DAYS = 7
 
 export type Person = { id: string; email: string; name: string; role: Role; auth_epoch: number }
-export const toPerson = (user: User): Person => ({ id: user.id, email: user.email, name: user.name, role: user.role as Role, auth_epoch: user.auth_epoch })
+export const toPerson = (user: User): Person => ({
+  id: user.id,
+  email: user.email,
+  name: user.name,
+  role: user.role as Role,
+  auth_epoch: user.auth_epoch,
+})
 
 export function createPeople({ db, journal, clock }: { db: Database; journal: Journal; clock: Clock }) {
   const now = () => clock.now().toISOString()
@@ -48,7 +54,8 @@ export function createPeople({ db, journal, clock }: { db: Database; journal: Jo
   }
 
   async function invite(by: Person | null, invitation: { email: string; role: Role }): Promise<{ code: string }> {
-    if (await db.user.findUnique({ where: { email: invitation.email } })) throw new AppError("CONFLICT", "There is a user with that address already.", {})
+    if (await db.user.findUnique({ where: { email: invitation.email } }))
+      throw new AppError("CONFLICT", "There is a user with that address already.", {})
     const code = newSecret("inv")
     await journal.write([
       insert("invitations", {
@@ -83,7 +90,9 @@ export function createPeople({ db, journal, clock }: { db: Database; journal: Jo
     const user = await db.user.findUniqueOrThrow({ where: { id: person.id } })
     if (!(await passwordMatches(user.password_hash, current))) throw new AppError("FORBIDDEN", "The current password is wrong.", {})
     // The epoch ends every other browser's sign-in: a changed password must shut out whoever had the old one.
-    await journal.write([update("users", { id: user.id, auth_epoch: user.auth_epoch }, { password_hash: await hashPassword(next), auth_epoch: { inc: 1 } })])
+    await journal.write([
+      update("users", { id: user.id, auth_epoch: user.auth_epoch }, { password_hash: await hashPassword(next), auth_epoch: { inc: 1 } }),
+    ])
   }
 
   async function change(by: Person, id: string, to: { role?: Role | undefined; disabled?: boolean | undefined }): Promise<void> {

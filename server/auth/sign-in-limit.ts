@@ -13,7 +13,9 @@ export function createSignInLimit() {
         await limiter.consume(key)
       } catch (rejection) {
         const seconds = Math.ceil((rejection as RateLimiterRes).msBeforeNext / 1000)
-        throw new AppError("RATE_LIMITED", `Too many attempts. Try again in ${Math.ceil(seconds / 60)} min.`, { retry_after_seconds: seconds })
+        throw new AppError("RATE_LIMITED", `Too many attempts. Try again in ${Math.ceil(seconds / 60)} min.`, {
+          retry_after_seconds: seconds,
+        })
       }
     },
     forgive: (key: string) => limiter.delete(key),

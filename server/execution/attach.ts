@@ -1,7 +1,7 @@
 import type { AgentctlClient } from "../executors"
 import { update } from "../journal"
-import { createIngest } from "./ingest"
 import type { Attached, ExecutionDeps, Live } from "./context"
+import { createIngest } from "./ingest"
 import { foldOpenItems, NOTHING_OPEN, type OpenItems } from "./open-items"
 import { type ReaderEnd, startSpoolReader } from "./spool-reader"
 
@@ -25,7 +25,9 @@ export async function attach(
   if (session.spool_id !== spool_id) {
     // A spool never read before is read from its start; the old cursor says nothing about it.
     const { boot_id, epoch } = live.owned
-    await deps.journal.write([update("sessions", { id, owner_boot_id: boot_id, owner_epoch: epoch, spool_id: session.spool_id }, { spool_id, spool_seq: 0 })])
+    await deps.journal.write([
+      update("sessions", { id, owner_boot_id: boot_id, owner_epoch: epoch, spool_id: session.spool_id }, { spool_id, spool_seq: 0 }),
+    ])
   }
   const ingest = createIngest(
     { journal: deps.journal, db: deps.db, mint: deps.mint, onRunEnded: on.runEnded },

@@ -5,8 +5,8 @@ import type { Clock } from "../platform/clock"
 import type { Database } from "../platform/database"
 import type { Logger } from "../platform/logger"
 import type { Minted } from "../resume-tokens"
-import type { SpoolReader } from "./spool-reader"
 import type { Owned } from "./ownership"
+import type { SpoolReader } from "./spool-reader"
 
 export type ExecutionDeps = {
   journal: Journal

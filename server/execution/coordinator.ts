@@ -1,11 +1,11 @@
 import { AppError } from "../../lib/contracts/errors"
 import { isTerminalState, type SessionState } from "../../lib/contracts/status"
-import type { Outcome } from "../../lib/contracts/waits"
 import type { Runtime } from "../../lib/contracts/task"
+import type { Outcome } from "../../lib/contracts/waits"
 import { type AgentctlClient, DaemonRefused } from "../executors"
 import { isConflict, update } from "../journal"
-import { createKeyedQueue } from "../platform/keyed-queue"
 import type { Session } from "../platform/database"
+import { createKeyedQueue } from "../platform/keyed-queue"
 import { attach } from "./attach"
 import type { ExecutionDeps, Live } from "./context"
 import { closeOpenRun, deliver } from "./deliver"
@@ -130,7 +130,10 @@ export function createCoordinator(deps: ExecutionDeps) {
       }
       if (loaded.session.open_run_id) return tendRun(live, loaded.session)
 
-      const prompt = await deps.db.prompt.findFirst({ where: { session_id: sessionId, state: "queued" }, orderBy: [{ rank: "asc" }, { queued_at: "asc" }] })
+      const prompt = await deps.db.prompt.findFirst({
+        where: { session_id: sessionId, state: "queued" },
+        orderBy: [{ rank: "asc" }, { queued_at: "asc" }],
+      })
       if (!prompt && !options.wake) return
       if (loaded.session.state === "ERROR" && !options.wake) return
       const attached = await wake(deps, live, loaded, attachTo, { fresh: options.fresh ?? false })
@@ -142,7 +145,12 @@ export function createCoordinator(deps: ExecutionDeps) {
       if (delivery === "no_agent") {
         const open = await deps.db.session.findUniqueOrThrow({ where: { id: sessionId } })
         if (open.open_run_id) {
-          await closeOpenRun(deps, live, { kind: "run.failed", run_id: open.open_run_id, reason: "agent_exited", message: "The agent ended before it could take the message." })
+          await closeOpenRun(deps, live, {
+            kind: "run.failed",
+            run_id: open.open_run_id,
+            reason: "agent_exited",
+            message: "The agent ended before it could take the message.",
+          })
         }
       }
     }
@@ -156,7 +164,9 @@ export function createCoordinator(deps: ExecutionDeps) {
     const { client } = live.reader
     for (const token of loaded.tokens) {
       if (token.state !== "consumed") continue
-      await refusalIsFinal(client.putPermission(session.id, live.owned.epoch, token.request_id, JSON.parse(token.outcome ?? "null") as Outcome))
+      await refusalIsFinal(
+        client.putPermission(session.id, live.owned.epoch, token.request_id, JSON.parse(token.outcome ?? "null") as Outcome),
+      )
     }
     if (loaded.session.cancel_requested) await refusalIsFinal(client.cancel(session.id, live.owned.epoch, loaded.session.open_run_id))
   }
@@ -180,7 +190,12 @@ export function createCoordinator(deps: ExecutionDeps) {
         if (!loaded || !run_id || late.length === 0) return
         const live = await own(loaded.session)
         if (!live) return
-        await closeOpenRun(deps, live, { kind: "run.interrupted", run_id, reason: "wait_timeout" }, late.map((token) => token.id))
+        await closeOpenRun(
+          deps,
+          live,
+          { kind: "run.interrupted", run_id, reason: "wait_timeout" },
+          late.map((token) => token.id),
+        )
         if (live.reader) await refusalIsFinal(live.reader.client.cancel(sessionId, live.owned.epoch, run_id))
       }),
 

@@ -2,11 +2,11 @@ import { createHash } from "node:crypto"
 import { setTimeout as delay } from "node:timers/promises"
 import { type AgentctlClient, DaemonRefused, DaemonUnreachable } from "../executors"
 import { isConflict } from "../journal"
-import { ids } from "../platform/ids"
 import type { Prompt } from "../platform/database"
+import { ids } from "../platform/ids"
+import { openItemsOf } from "./attach"
 import type { ExecutionDeps, Live } from "./context"
 import { endRun } from "./interpret"
-import { openItemsOf } from "./attach"
 import { stillOwned } from "./ownership"
 import { loadSession, toFacts } from "./session-facts"
 import { taskAtRest, taskAtWork } from "./task-rows"
@@ -20,7 +20,13 @@ export type Delivery = "accepted" | "lost_the_race" | "no_agent" | "unreachable"
  * The hand-over. The journal says "delivering" before the daemon hears of the prompt, and the daemon keeps the id for ever, so
  * repeating it to the same spool is harmless; to any other place it is never repeated.
  */
-export async function deliver(deps: ExecutionDeps, live: Live, client: AgentctlClient, prompt: Prompt, spool_id: string): Promise<Delivery> {
+export async function deliver(
+  deps: ExecutionDeps,
+  live: Live,
+  client: AgentctlClient,
+  prompt: Prompt,
+  spool_id: string,
+): Promise<Delivery> {
   const run_id = ids.run()
   const content = JSON.parse(prompt.content) as string
   const body_sha256 = createHash("sha256").update(content).digest("hex")
@@ -69,7 +75,12 @@ export async function handOver(
 }
 
 /** Ends the open run by this server's own decision, with everything that was open in it. */
-export async function closeOpenRun(deps: ExecutionDeps, live: Live, end: Parameters<typeof endRun>[0], expired: readonly string[] = []): Promise<void> {
+export async function closeOpenRun(
+  deps: ExecutionDeps,
+  live: Live,
+  end: Parameters<typeof endRun>[0],
+  expired: readonly string[] = [],
+): Promise<void> {
   const loaded = await loadSession(deps.db, live.owned.ref.id)
   if (loaded?.session.open_run_id !== end.run_id) return
   const items = await openItemsOf(deps, live.owned.ref.id, loaded.session.run_first_seq)

@@ -48,7 +48,8 @@ export function createIngest(deps: Deps, owned: Owned, cursor: Cursor, openItems
   async function takeDecisive(record: Decisive): Promise<void> {
     for (;;) {
       const loaded = await loadSession(deps.db, owned.ref.id)
-      if (!loaded || loaded.session.owner_epoch !== owned.epoch || loaded.session.owner_boot_id !== owned.boot_id) throw new Fenced(owned.ref.id)
+      if (!loaded || loaded.session.owner_epoch !== owned.epoch || loaded.session.owner_boot_id !== owned.boot_id)
+        throw new Fenced(owned.ref.id)
       const { session } = loaded
       const events = interpret(record, toFacts(loaded), items, deps.mint)
       const unchanged = guard("sessions", {
@@ -87,7 +88,10 @@ export function createIngest(deps: Deps, owned: Owned, cursor: Cursor, openItems
       const last = batch.at(-1)
       if (!last) return
       try {
-        await append(batch.flatMap(({ events }) => events), last.record.n)
+        await append(
+          batch.flatMap(({ events }) => events),
+          last.record.n,
+        )
       } catch (error) {
         if (!(error instanceof StoreRefused)) throw error
         for (const { record, events } of batch) await appendOrReject(record, () => append(events, record.n))
@@ -118,8 +122,7 @@ export function createIngest(deps: Deps, owned: Owned, cursor: Cursor, openItems
     cursor: () => ({ ...cursor }),
     openItems: () => items,
     /** The spool's oldest records are gone: said aloud, and read on from what is left. */
-    skipTo: (first: number) =>
-      append([{ kind: "spool.gap", spool_id: cursor.spool_id, from: cursor.n + 1, to: first - 1 }], first - 1),
+    skipTo: (first: number) => append([{ kind: "spool.gap", spool_id: cursor.spool_id, from: cursor.n + 1, to: first - 1 }], first - 1),
   }
 }
 export type Ingest = ReturnType<typeof createIngest>

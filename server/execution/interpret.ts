@@ -16,7 +16,10 @@ export type SessionFacts = {
   live_tokens: readonly { id: string; request_id: string }[]
 }
 
-type Plain = Extract<SpoolRecord, { kind: "message.delta" | "tool.call" | "tool.update" | "plan.updated" | "agent.update" | "record.rejected" }>
+type Plain = Extract<
+  SpoolRecord,
+  { kind: "message.delta" | "tool.call" | "tool.update" | "plan.updated" | "agent.update" | "record.rejected" }
+>
 export type Decisive = Exclude<SpoolRecord, Plain>
 
 /** Records that mean the same whatever the session's state is; they share commits. */
@@ -57,7 +60,13 @@ export function interpret(record: Decisive, facts: SessionFacts, items: OpenItem
     case "agent.exited":
       return [
         ...closeMessage(items, true),
-        { kind: "agent.exited", agent_execution_id: record.agent_execution_id, code: record.code, signal: record.signal, stderr_tail: record.stderr_tail },
+        {
+          kind: "agent.exited",
+          agent_execution_id: record.agent_execution_id,
+          code: record.code,
+          signal: record.signal,
+          stderr_tail: record.stderr_tail,
+        },
       ]
     case "prompt.accepted":
       return facts.run_prompt?.prompt_id === record.prompt_id && facts.run_prompt.state === "delivering"
@@ -90,7 +99,10 @@ export function interpret(record: Decisive, facts: SessionFacts, items: OpenItem
       // Answered without us: the daemon cancelled it together with the turn.
       const token = facts.live_tokens.find((candidate) => candidate.request_id === record.permission_id)
       if (!token || !facts.open_run_id) return []
-      return [{ kind: "token.revoked", resume_token_id: token.id, reason: "cancelled_by_daemon" }, ...resumed(facts.open_run_id, token.id, facts.open_waits)]
+      return [
+        { kind: "token.revoked", resume_token_id: token.id, reason: "cancelled_by_daemon" },
+        ...resumed(facts.open_run_id, token.id, facts.open_waits),
+      ]
     }
 
     case "turn.ended":
@@ -121,10 +133,13 @@ export function endRun(end: Terminal, facts: Pick<SessionFacts, "state" | "live_
     ...closeAll(items, end.kind !== "run.completed"),
     ...facts.live_tokens.map((token): NewEvent => ({ kind: "token.revoked", resume_token_id: token.id, reason: end.kind })),
     end,
-    ...(facts.state === "RUNNING" ? [{ kind: "session.state_changed", from: "RUNNING", to: "WAITING_FOR_INPUT", cause: end.kind } as const] : []),
+    ...(facts.state === "RUNNING"
+      ? [{ kind: "session.state_changed", from: "RUNNING", to: "WAITING_FOR_INPUT", cause: end.kind } as const]
+      : []),
     { kind: "status.derived", status: interrupted ? (waited ? "interrupted_waiting" : "interrupted_startup") : "idle" },
   ]
 }
 
 /** A permission always offers a way to refuse; choices without one are a question. */
-const waitKind = (options: readonly WaitOption[]): WaitKind => (options.some((option) => option.kind.startsWith("reject")) ? "permission" : "question")
+const waitKind = (options: readonly WaitOption[]): WaitKind =>
+  options.some((option) => option.kind.startsWith("reject")) ? "permission" : "question"

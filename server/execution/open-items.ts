@@ -1,6 +1,10 @@
 import type { EventOf, NewEvent, SessionEvent } from "../../lib/contracts/events"
 
-type OpenMessage = Pick<EventOf<"message.delta">, "message_id" | "role" | "run_id"> & { content: string; first_seq: number; last_seq: number }
+type OpenMessage = Pick<EventOf<"message.delta">, "message_id" | "role" | "run_id"> & {
+  content: string
+  first_seq: number
+  last_seq: number
+}
 
 /** What the log has begun and not finished: the message being streamed, the tool calls still running. */
 export type OpenItems = { message: OpenMessage | null; tools: ReadonlyMap<string, string | null> }
@@ -46,6 +50,8 @@ export function closeMessage(items: OpenItems, partial: boolean): NewEvent[] {
 
 /** Goes with a run's end. A tool call left open would be shown as running for ever, or worse, as done. */
 export function closeAll(items: OpenItems, partial: boolean): NewEvent[] {
-  const tools = [...items.tools].map(([tool_call_id, run_id]): NewEvent => ({ kind: "tool.update", tool_call_id, run_id, status: "interrupted" }))
+  const tools = [...items.tools].map(
+    ([tool_call_id, run_id]): NewEvent => ({ kind: "tool.update", tool_call_id, run_id, status: "interrupted" }),
+  )
   return [...closeMessage(items, partial), ...tools]
 }

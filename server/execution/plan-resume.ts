@@ -1,4 +1,9 @@
-export type ResumePlan = { kind: "new" } | { kind: "native"; agent_session_id: string } | { kind: "inject" } | { kind: "idle" } | { kind: "impossible" }
+export type ResumePlan =
+  | { kind: "new" }
+  | { kind: "native"; agent_session_id: string }
+  | { kind: "inject" }
+  | { kind: "idle" }
+  | { kind: "impossible" }
 
 export type ResumeFacts = {
   had_agent: boolean

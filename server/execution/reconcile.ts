@@ -1,8 +1,8 @@
+import type { DaemonSession } from "../../lib/contracts/agentctl/protocol"
 import type { InterruptionReason, SessionState } from "../../lib/contracts/status"
 import type { Runtime } from "../../lib/contracts/task"
 import { type AgentctlClient, DaemonRefused } from "../executors"
 import { updateAny } from "../journal"
-import type { DaemonSession } from "../../lib/contracts/agentctl/protocol"
 import type { ExecutionDeps, Live } from "./context"
 import { closeOpenRun, handOver } from "./deliver"
 import { stillOwned } from "./ownership"
@@ -62,16 +62,27 @@ async function decideOpenRun(deps: ExecutionDeps, live: Live, client: AgentctlCl
 
   if (daemon.run?.run_id === run_id) {
     if (loaded.session.run_boot_id !== deps.boot_id) {
-      await deps.journal.commit({ session: live.owned.ref, guards: [stillOwned(live.owned)], events: [{ kind: "run.adopted", run_id, boot_id: deps.boot_id }] })
+      await deps.journal.commit({
+        session: live.owned.ref,
+        guards: [stillOwned(live.owned)],
+        events: [{ kind: "run.adopted", run_id, boot_id: deps.boot_id }],
+      })
     }
     return "adopted"
   }
 
   const prompt = loaded.runPrompt
-  const unheard = prompt?.state === "delivering" && prompt.spool_id === daemon.spool_id && daemon.agent?.state === "ready" && daemon.run === null
+  const unheard =
+    prompt?.state === "delivering" && prompt.spool_id === daemon.spool_id && daemon.agent?.state === "ready" && daemon.run === null
   if (unheard && prompt.body_sha256) {
     const content = JSON.parse(prompt.content) as string
-    const delivery = await handOver(live, client, { id: prompt.id, run_id, content, body_sha256: prompt.body_sha256, spool_id: daemon.spool_id })
+    const delivery = await handOver(live, client, {
+      id: prompt.id,
+      run_id,
+      content,
+      body_sha256: prompt.body_sha256,
+      spool_id: daemon.spool_id,
+    })
     if (delivery === "accepted") return "adopted"
   }
   const worked = await showsWork(deps, id, loaded.session.run_first_seq)
@@ -90,7 +101,10 @@ async function interruptOpenRun(deps: ExecutionDeps, live: Live, reason: Interru
 const WORK = ["message.delta", "message.agent", "message.thought", "tool.call", "plan.updated", "run.waiting"]
 async function showsWork(deps: ExecutionDeps, sessionId: string, firstSeq: number | null): Promise<boolean> {
   if (firstSeq === null) return false
-  const sign = await deps.db.sessionEvent.findFirst({ where: { session_id: sessionId, seq: { gt: firstSeq }, kind: { in: WORK } }, select: { seq: true } })
+  const sign = await deps.db.sessionEvent.findFirst({
+    where: { session_id: sessionId, seq: { gt: firstSeq }, kind: { in: WORK } },
+    select: { seq: true },
+  })
   return sign !== null
 }
 
@@ -98,7 +112,11 @@ async function noteExecutor(deps: ExecutionDeps, live: Live, client: AgentctlCli
   const loaded = await loadSession(deps.db, live.owned.ref.id)
   if (!loaded) return
   const { executor } = loaded
-  const seen = updateAny("executors_running", { id: executor.id }, { last_seen_at: deps.clock.now().toISOString(), agentctl_url: client.endpoint.url })
+  const seen = updateAny(
+    "executors_running",
+    { id: executor.id },
+    { last_seen_at: deps.clock.now().toISOString(), agentctl_url: client.endpoint.url },
+  )
   const changed = executor.status !== "ready" || executor.agentctl_instance_id !== client.endpoint.instance_id
   await deps.journal.commit({
     session: live.owned.ref,

@@ -1,13 +1,13 @@
 import { join } from "node:path"
 import type { WorkspaceSpec } from "../../lib/contracts/agentctl/protocol"
+import { isAppError } from "../../lib/contracts/errors"
 import type { NewEvent } from "../../lib/contracts/events"
 import type { SessionState } from "../../lib/contracts/status"
 import type { AgentId, Runtime } from "../../lib/contracts/task"
-import { isAppError } from "../../lib/contracts/errors"
 import { type AgentctlClient, DaemonRefused, LaunchFailed } from "../executors"
 import { updateAny } from "../journal"
-import { ids } from "../platform/ids"
 import type { Task } from "../platform/database"
+import { ids } from "../platform/ids"
 import type { Attached, ExecutionDeps, Live } from "./context"
 import { stillOwned } from "./ownership"
 import { planResume, type ResumePlan } from "./plan-resume"
@@ -19,7 +19,13 @@ export type Attach = (live: Live, client: AgentctlClient, spoolId: string) => Pr
  * Brings a session to the point where a prompt can be handed over: executor up, spool being read, agent ready. On failure the
  * session is in ERROR with the reason in the journal, its queue untouched. Returns null then.
  */
-export async function wake(deps: ExecutionDeps, live: Live, loaded: LoadedSession, attach: Attach, options: { fresh: boolean }): Promise<Attached | null> {
+export async function wake(
+  deps: ExecutionDeps,
+  live: Live,
+  loaded: LoadedSession,
+  attach: Attach,
+  options: { fresh: boolean },
+): Promise<Attached | null> {
   const { session, executor } = loaded
   const { ref } = live.owned
   const commit = (events: NewEvent[], rows = [] as ReturnType<typeof updateAny>[]) =>
@@ -35,7 +41,10 @@ export async function wake(deps: ExecutionDeps, live: Live, loaded: LoadedSessio
   }
 
   if (!live.reader || executor.status !== "ready" || executor.agent_execution_id === null) {
-    await commit([...enter("STARTING", "wake"), ...(executor.status === "ready" ? [] : [{ kind: "executor.starting", executor_id: executor.id, runtime: executor.runtime } as const])])
+    await commit([
+      ...enter("STARTING", "wake"),
+      ...(executor.status === "ready" ? [] : [{ kind: "executor.starting", executor_id: executor.id, runtime: executor.runtime } as const]),
+    ])
   }
 
   let attached: Attached
@@ -128,7 +137,15 @@ async function startAgent(
       await commit([
         { kind: "resume.failed", strategy: plan.kind, reason: message, retryable: !rejected },
         // Only a refusal by the agent itself retires its id; a transport failure never does.
-        ...(rejected ? [{ kind: "agent.session_retired", agent_session_id: (plan as Extract<ResumePlan, { kind: "native" }>).agent_session_id, reason: message } as const] : []),
+        ...(rejected
+          ? [
+              {
+                kind: "agent.session_retired",
+                agent_session_id: (plan as Extract<ResumePlan, { kind: "native" }>).agent_session_id,
+                reason: message,
+              } as const,
+            ]
+          : []),
       ])
       if (rejected) {
         fresh = true
@@ -157,6 +174,10 @@ function workspaceSpec(dataDir: string, task: Task, { session, executor }: Loade
 }
 
 const branchName = (task: Task, sessionId: string) => {
-  const slug = task.title.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 40)
+  const slug = task.title
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, 40)
   return `rewake/task-${task.id}-${slug || sessionId.slice(-6)}`
 }

@@ -51,7 +51,10 @@ export function createAgentctlClient(endpoint: Endpoint) {
       const request = http.request(`${endpoint.url}${path}`, {
         method,
         agent,
-        headers: { ...headers(epoch), ...(text === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(text) }) },
+        headers: {
+          ...headers(epoch),
+          ...(text === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(text) }),
+        },
       })
       const timer = setTimeout(() => request.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
       request.on("error", (cause) => {
@@ -89,7 +92,8 @@ export function createAgentctlClient(endpoint: Endpoint) {
     cancel: (id: string, epoch: number, run_id: string) => call({ method: "POST", path: path(id, "/cancel"), body: { run_id }, epoch }),
     putPermission: (id: string, epoch: number, permissionId: string, outcome: Outcome) =>
       call({ method: "PUT", path: path(id, `/permissions/${encodeURIComponent(permissionId)}`), body: { outcome }, epoch }),
-    ack: (id: string, epoch: number, spool_id: string, n: number) => call({ method: "PUT", path: path(id, "/ack"), body: { spool_id, n }, epoch }),
+    ack: (id: string, epoch: number, spool_id: string, n: number) =>
+      call({ method: "PUT", path: path(id, "/ack"), body: { spool_id, n }, epoch }),
     shutdown: () => call({ method: "POST", path: "/shutdown", body: {} }),
 
     /** The spool from a cursor, for as long as both sides live. Settles when the answer's head has arrived. */

@@ -14,7 +14,15 @@ const PROBE_TIMEOUT_MS = 3_000
 /** agentctl's exit code when another daemon holds the folder. */
 const FOLDER_IS_LOCKED = 3
 
-type Options = { data_dir: string; programs: string; build: string; node: string; env: Record<string, string>; orphan_hours: number; logger: Logger }
+type Options = {
+  data_dir: string
+  programs: string
+  build: string
+  node: string
+  env: Record<string, string>
+  orphan_hours: number
+  logger: Logger
+}
 
 /** agentctl on this machine: one detached daemon for every session of the data folder, which outlives the server. */
 export function createStandaloneExecutor(options: Options): Executor {
@@ -28,7 +36,8 @@ export function createStandaloneExecutor(options: Options): Executor {
     try {
       const health = await client.health(PROBE_TIMEOUT_MS)
       if (health.instance_id !== published.instance_id) return { kind: "dead", why: "another program answers at its address" }
-      if (health.protocol > PROTOCOL_VERSION) return { kind: "unknown", why: `agentctl speaks protocol ${health.protocol}, newer than this server's` }
+      if (health.protocol > PROTOCOL_VERSION)
+        return { kind: "unknown", why: `agentctl speaks protocol ${health.protocol}, newer than this server's` }
       return { kind: "alive", client }
     } catch {
       if (isSameProcess(published.pid, published.start_time)) return { kind: "unknown", why: "agentctl lives but does not answer" }
@@ -43,7 +52,10 @@ export function createStandaloneExecutor(options: Options): Executor {
       const found = await probe()
       if (found.kind === "alive") return found.client
       if (child.exitCode() !== null && child.exitCode() !== FOLDER_IS_LOCKED) {
-        throw new LaunchFailed("launch_failed", `agentctl ended at once with code ${child.exitCode()}; see logs/agentctl.log in the data folder`)
+        throw new LaunchFailed(
+          "launch_failed",
+          `agentctl ended at once with code ${child.exitCode()}; see logs/agentctl.log in the data folder`,
+        )
       }
       // Somebody else's daemon held the folder for a moment: it is there now, or it is gone and we try again.
       if (child.exitCode() === FOLDER_IS_LOCKED && found.kind === "dead") child = spawnDaemon(options)
@@ -99,7 +111,12 @@ function spawnDaemon(options: Options) {
       ...["--native-binding", join(options.programs, "better_sqlite3.node")],
       ...["--orphan-hours", String(options.orphan_hours)],
     ],
-    { detached: true, stdio: ["ignore", output, output], env: { ...options.env, REWAKE_DATA_DIR: options.data_dir } as unknown as NodeJS.ProcessEnv, cwd: options.data_dir },
+    {
+      detached: true,
+      stdio: ["ignore", output, output],
+      env: { ...options.env, REWAKE_DATA_DIR: options.data_dir } as unknown as NodeJS.ProcessEnv,
+      cwd: options.data_dir,
+    },
   )
   child.on("error", (error) => options.logger.error({ err: error }, "agentctl could not be started"))
   child.unref()

@@ -4,7 +4,13 @@ import type { Caller } from "../auth"
 import { getServices, type Services } from "../services"
 
 type Input<P, B, Q> = { services: Services; caller: Caller; person: Caller["person"]; params: P; body: B; query: Q }
-type Schemas<P extends z.ZodType, B extends z.ZodType, Q extends z.ZodType> = { params?: P; body?: B; query?: Q; status?: number; admin?: boolean }
+type Schemas<P extends z.ZodType, B extends z.ZodType, Q extends z.ZodType> = {
+  params?: P
+  body?: B
+  query?: Q
+  status?: number
+  admin?: boolean
+}
 type Handler<P, B, Q> = (input: Input<P, B, Q>) => Promise<unknown>
 type Context = { params: Promise<unknown> }
 
@@ -28,9 +34,14 @@ export function route<P extends z.ZodType = typeof None, B extends z.ZodType = t
 }
 
 /** For the few routes that exist before anybody can sign in. */
-export function openRoute<B extends z.ZodType>(schemas: { body: B; status?: number }, handle: (input: { services: Services; body: z.infer<B> }) => Promise<unknown>) {
+export function openRoute<B extends z.ZodType>(
+  schemas: { body: B; status?: number },
+  handle: (input: { services: Services; body: z.infer<B> }) => Promise<unknown>,
+) {
   return (request: Request) =>
-    respond(request, schemas.status ?? 200, async (services) => handle({ services, body: parse(schemas.body, await readJson(request, services)) }))
+    respond(request, schemas.status ?? 200, async (services) =>
+      handle({ services, body: parse(schemas.body, await readJson(request, services)) }),
+    )
 }
 
 async function respond(request: Request, status: number, work: (services: Services) => Promise<unknown>): Promise<Response> {
@@ -42,7 +53,10 @@ async function respond(request: Request, status: number, work: (services: Servic
     return status === 204 ? new Response(null, { status }) : Response.json(result, { status })
   } catch (error) {
     if (isAppError(error)) {
-      const headers: Record<string, string> = error.code === "RATE_LIMITED" ? { "retry-after": String((error.details as { retry_after_seconds: number }).retry_after_seconds) } : {}
+      const headers: Record<string, string> =
+        error.code === "RATE_LIMITED"
+          ? { "retry-after": String((error.details as { retry_after_seconds: number }).retry_after_seconds) }
+          : {}
       return Response.json(toErrorBody(error), { status: httpStatus[error.code], headers })
     }
     services.logger.error({ err: error, path: new URL(request.url).pathname }, "request failed")
@@ -59,7 +73,8 @@ const credentialsOf = (request: Request) => ({
 function requireSameOrigin(request: Request): void {
   if (request.method === "GET" || request.method === "HEAD" || request.headers.has("authorization")) return
   const origin = request.headers.get("origin")
-  if (origin !== null && hostOf(origin) !== request.headers.get("host")) throw new AppError("FORBIDDEN", "This request came from another site.", {})
+  if (origin !== null && hostOf(origin) !== request.headers.get("host"))
+    throw new AppError("FORBIDDEN", "This request came from another site.", {})
 }
 function hostOf(origin: string): string | null {
   try {

@@ -44,10 +44,12 @@ export function* applyBatch(requests: readonly WriteRequest[], dialect: Dialect)
 
 /** Two servers that lock the same sessions in different orders would deadlock. */
 const inSessionOrder = (requests: readonly WriteRequest[]) =>
-  requests.map((_, index) => index).sort((a, b) => {
-    const [x, y] = [requests[a]?.session_id ?? "", requests[b]?.session_id ?? ""]
-    return x < y ? -1 : x > y ? 1 : a - b
-  })
+  requests
+    .map((_, index) => index)
+    .sort((a, b) => {
+      const [x, y] = [requests[a]?.session_id ?? "", requests[b]?.session_id ?? ""]
+      return x < y ? -1 : x > y ? 1 : a - b
+    })
 
 const TAKE_SEQS: Record<Dialect, string> = {
   sqlite: `UPDATE "sessions" SET "last_seq" = "last_seq" + ?, "updated_at" = ? WHERE "id" = ? RETURNING "last_seq"`,
@@ -72,7 +74,10 @@ function* applyOne(request: WriteRequest, dialect: Dialect): Generator<Statement
     first_seq = head - events.length + 1
     for (const [i, event] of events.entries()) {
       refs.set(`seq.${i}`, first_seq + i)
-      yield { sql: ADD_EVENT[dialect], params: [session_id, first_seq + i, event.ts, event.kind, event.v, event.terminal_run_id, event.payload] }
+      yield {
+        sql: ADD_EVENT[dialect],
+        params: [session_id, first_seq + i, event.ts, event.kind, event.v, event.terminal_run_id, event.payload],
+      }
     }
   }
   yield* applyChanges(request.after, dialect, refs)

@@ -43,8 +43,16 @@ export const updateAny = <T extends TableName>(table: T, where: Columns<T, Condi
   set: defined(set),
   expect: "any",
 })
-export const remove = <T extends TableName>(table: T, where: Columns<T, Condition>): Change => ({ op: "delete", table, where: defined(where) })
-export const guard = <T extends TableName>(table: T, where: Columns<T, Condition>): Change => ({ op: "guard", table, where: defined(where) })
+export const remove = <T extends TableName>(table: T, where: Columns<T, Condition>): Change => ({
+  op: "delete",
+  table,
+  where: defined(where),
+})
+export const guard = <T extends TableName>(table: T, where: Columns<T, Condition>): Change => ({
+  op: "guard",
+  table,
+  where: defined(where),
+})
 
 const defined = <V>(record: Record<string, V | undefined>) =>
   Object.fromEntries(Object.entries(record).filter((pair): pair is [string, V] => pair[1] !== undefined))

@@ -1,5 +1,5 @@
 export { type Change, guard, insert, remove, update, updateAny, type Value } from "./changes"
-export { CommitConflict, type Commit, isConflict, type Journal, openJournal, type SessionRef, StoreRefused } from "./journal"
+export { type Commit, CommitConflict, isConflict, type Journal, openJournal, type SessionRef, StoreRefused } from "./journal"
 export { openPostgresWriter } from "./postgres-writer"
 export { project } from "./project"
 export { openSqliteWriter } from "./sqlite-writer"

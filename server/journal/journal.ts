@@ -1,5 +1,5 @@
-import { isTerminalKind, type NewEvent, SessionEvent } from "../../lib/contracts/events"
 import { AppError } from "../../lib/contracts/errors"
+import { isTerminalKind, type NewEvent, SessionEvent } from "../../lib/contracts/events"
 import type { Clock } from "../platform/clock"
 import type { Database } from "../platform/database"
 import type { StoredEvent, WriteResult } from "./apply-batch"
@@ -61,13 +61,21 @@ export function openJournal({ writer, db, clock }: { writer: Writer; db: Databas
 
   /** In order, after `after`; holes are legal, since deltas may be compacted away. */
   async function read(sessionId: string, after: number, limit: number): Promise<SessionEvent[]> {
-    const rows = await db.sessionEvent.findMany({ where: { session_id: sessionId, seq: { gt: after } }, orderBy: { seq: "asc" }, take: limit })
+    const rows = await db.sessionEvent.findMany({
+      where: { session_id: sessionId, seq: { gt: after } },
+      orderBy: { seq: "asc" },
+      take: limit,
+    })
     return rows.map(parseRow)
   }
 
   /** The page that ends just before `before`, in ascending order. */
   async function readBefore(sessionId: string, before: number, limit: number): Promise<SessionEvent[]> {
-    const rows = await db.sessionEvent.findMany({ where: { session_id: sessionId, seq: { lt: before } }, orderBy: { seq: "desc" }, take: limit })
+    const rows = await db.sessionEvent.findMany({
+      where: { session_id: sessionId, seq: { lt: before } },
+      orderBy: { seq: "desc" },
+      take: limit,
+    })
     return rows.reverse().map(parseRow)
   }
 
@@ -99,7 +107,13 @@ function settle(result: WriteResult) {
 }
 
 function toStored({ kind, ...fields }: NewEvent, ts: string): StoredEvent {
-  return { ts, kind, v: 1, terminal_run_id: isTerminalKind(kind) ? (fields as { run_id: string }).run_id : null, payload: JSON.stringify(fields) }
+  return {
+    ts,
+    kind,
+    v: 1,
+    terminal_run_id: isTerminalKind(kind) ? (fields as { run_id: string }).run_id : null,
+    payload: JSON.stringify(fields),
+  }
 }
 
 type EventRow = { session_id: string; seq: number; ts: string; kind: string; v: number; payload: string }

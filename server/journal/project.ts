@@ -109,7 +109,13 @@ export function project(event: NewEvent, at: Place): Change[] {
         },
       ]
     case "token.consumed":
-      return [update("resume_tokens", { id: event.resume_token_id, state: "live" }, { state: "consumed", outcome: JSON.stringify(event.outcome) })]
+      return [
+        update(
+          "resume_tokens",
+          { id: event.resume_token_id, state: "live" },
+          { state: "consumed", outcome: JSON.stringify(event.outcome) },
+        ),
+      ]
     case "token.revoked":
       return [update("resume_tokens", { id: event.resume_token_id, state: "live" }, { state: "revoked" })]
     case "token.expired":
@@ -131,12 +137,24 @@ export function project(event: NewEvent, at: Place): Change[] {
         }),
       ]
     case "executor.error":
-      return [update("executors_running", executor, { status: "error", error_code: event.reason, error_message: event.message, updated_at: at.ts })]
+      return [
+        update("executors_running", executor, {
+          status: "error",
+          error_code: event.reason,
+          error_message: event.message,
+          updated_at: at.ts,
+        }),
+      ]
     case "executor.stopped":
       return [update("executors_running", executor, { status: "stopped", agent_execution_id: null, updated_at: at.ts })]
     case "executor.deleted":
       return [
-        update("executors_running", executor, { status: "deleted", agent_execution_id: null, executor_deleted_at: at.ts, updated_at: at.ts }),
+        update("executors_running", executor, {
+          status: "deleted",
+          agent_execution_id: null,
+          executor_deleted_at: at.ts,
+          updated_at: at.ts,
+        }),
       ]
     case "agent.started":
       return [
@@ -149,12 +167,20 @@ export function project(event: NewEvent, at: Place): Change[] {
     case "agent.session_announced":
       return [update("executors_running", executor, { resume_token: event.agent_session_id, updated_at: at.ts })]
     case "agent.session_retired":
-      return [updateAny("executors_running", { ...executor, resume_token: event.agent_session_id }, { resume_token: null, updated_at: at.ts })]
+      return [
+        updateAny("executors_running", { ...executor, resume_token: event.agent_session_id }, { resume_token: null, updated_at: at.ts }),
+      ]
     case "agent.session_reinstated":
       return [update("executors_running", executor, { resume_token: event.agent_session_id, updated_at: at.ts })]
     case "agent.exited":
       // A late report about an execution that was already replaced must not mark its successor as gone.
-      return [updateAny("executors_running", { ...executor, agent_execution_id: event.agent_execution_id }, { agent_execution_id: null, updated_at: at.ts })]
+      return [
+        updateAny(
+          "executors_running",
+          { ...executor, agent_execution_id: event.agent_execution_id },
+          { agent_execution_id: null, updated_at: at.ts },
+        ),
+      ]
 
     default:
       return []

@@ -6,7 +6,8 @@ export type Statement = { sql: string; params: Value[] }
 
 const now: Record<Dialect, (ms: string) => string> = {
   sqlite: (ms) => `strftime('%Y-%m-%dT%H:%M:%fZ', 'now', (${ms} / 1000.0) || ' seconds')`,
-  postgresql: (ms) => `to_char((clock_timestamp() + ${ms}::float8 * interval '1 millisecond') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
+  postgresql: (ms) =>
+    `to_char((clock_timestamp() + ${ms}::float8 * interval '1 millisecond') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
 }
 
 /** Change → statement. The text depends only on the change's shape, so that each shape is prepared once. */
@@ -21,7 +22,9 @@ export function toStatement(change: Change, dialect: Dialect, refs: Refs): State
     return place(value)
   }
   const setter = (column: string, value: Setter) =>
-    value !== null && typeof value === "object" && "inc" in value ? `"${column}" = "${column}" + ${place(value.inc)}` : `"${column}" = ${scalar(value)}`
+    value !== null && typeof value === "object" && "inc" in value
+      ? `"${column}" = "${column}" + ${place(value.inc)}`
+      : `"${column}" = ${scalar(value)}`
   const condition = (column: string, value: Condition) => {
     if (value === null) return `"${column}" IS NULL`
     if (typeof value !== "object" || "ref" in value) return `"${column}" = ${scalar(value)}`
@@ -30,7 +33,10 @@ export function toStatement(change: Change, dialect: Dialect, refs: Refs): State
     if ("lte" in value) return `"${column}" <= ${scalar(value.lte)}`
     return value.not === null ? `"${column}" IS NOT NULL` : `"${column}" <> ${place(value.not)}`
   }
-  const where = (conditions: Record<string, Condition>) => Object.entries(conditions).map(([column, value]) => condition(column, value)).join(" AND ")
+  const where = (conditions: Record<string, Condition>) =>
+    Object.entries(conditions)
+      .map(([column, value]) => condition(column, value))
+      .join(" AND ")
 
   switch (change.op) {
     case "insert": {
@@ -40,7 +46,9 @@ export function toStatement(change: Change, dialect: Dialect, refs: Refs): State
       return { sql: change.as ? `${sql} RETURNING id` : sql, params }
     }
     case "update": {
-      const set = Object.entries(change.set).map(([column, value]) => setter(column, value)).join(", ")
+      const set = Object.entries(change.set)
+        .map(([column, value]) => setter(column, value))
+        .join(", ")
       return { sql: `UPDATE "${change.table}" SET ${set} WHERE ${where(change.where)}`, params }
     }
     case "delete":

@@ -12,7 +12,7 @@ export type Writer = {
  */
 export function createGroupCommit(writer: Writer, limit = 512) {
   type Waiting = { request: WriteRequest; settle: (result: WriteResult) => void; fail: (error: unknown) => void }
-  let waiting: Waiting[] = []
+  const waiting: Waiting[] = []
   let inFlight: Promise<void> | null = null
 
   async function drain() {

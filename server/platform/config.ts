@@ -89,7 +89,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     dev: v.REWAKE_DEV === "1",
     /** What daemons, agents and shells inherit. */
     child_env: Object.fromEntries(
-      Object.entries(env).filter((pair): pair is [string, string] => pair[1] !== undefined && !OURS.has(pair[0]) && !pair[0].startsWith("npm_")),
+      Object.entries(env).filter(
+        (pair): pair is [string, string] => pair[1] !== undefined && !OURS.has(pair[0]) && !pair[0].startsWith("npm_"),
+      ),
     ),
   })
 }

@@ -1,5 +1,6 @@
 import { PrismaBetterSqlite3 } from "@prisma/adapter-better-sqlite3"
 import { PrismaPg } from "@prisma/adapter-pg"
+import { PrismaClient as PostgresClient } from "../../prisma/generated/postgresql/client"
 import type {
   ApiToken,
   Archive,
@@ -17,10 +18,21 @@ import type {
   Worker,
 } from "../../prisma/generated/sqlite/client"
 import { PrismaClient as SqliteClient } from "../../prisma/generated/sqlite/client"
-import { PrismaClient as PostgresClient } from "../../prisma/generated/postgresql/client"
 import type { Config } from "./config"
 
-export type { ApiToken, Boot, ExecutorRunning, Invitation, Prompt, RecoveryReport, ResumeToken, Session, SessionEvent as EventRow, Task, User }
+export type {
+  ApiToken,
+  Boot,
+  ExecutorRunning,
+  Invitation,
+  Prompt,
+  RecoveryReport,
+  ResumeToken,
+  Session,
+  SessionEvent as EventRow,
+  Task,
+  User,
+}
 
 /** Table name → its row, for changes that travel to the writer. */
 export type Tables = {
@@ -40,16 +52,37 @@ export type Tables = {
   recovery_reports: RecoveryReport
 }
 
-type WriteMethod = "create" | "createMany" | "createManyAndReturn" | "update" | "updateMany" | "updateManyAndReturn" | "upsert" | "delete" | "deleteMany"
+type WriteMethod =
+  | "create"
+  | "createMany"
+  | "createManyAndReturn"
+  | "update"
+  | "updateMany"
+  | "updateManyAndReturn"
+  | "upsert"
+  | "delete"
+  | "deleteMany"
 type ReadOnly<M> = Omit<M, WriteMethod>
 /**
  * Reads only. On SQLite a write from here would take the write lock on the event loop's own thread and stop the server for an
  * fsync; and a row changed behind the journal's back could not be rebuilt from the log. Writes go through `server/journal`.
  */
 export type Database = {
-  [M in "user" | "invitation" | "apiToken" | "setting" | "boot" | "task" | "session" | "sessionEvent" | "prompt" | "resumeToken" | "executorRunning" | "worker" | "archive" | "recoveryReport"]: ReadOnly<
-    SqliteClient[M]
-  >
+  [M in
+    | "user"
+    | "invitation"
+    | "apiToken"
+    | "setting"
+    | "boot"
+    | "task"
+    | "session"
+    | "sessionEvent"
+    | "prompt"
+    | "resumeToken"
+    | "executorRunning"
+    | "worker"
+    | "archive"
+    | "recoveryReport"]: ReadOnly<SqliteClient[M]>
 } & Pick<SqliteClient, "$disconnect" | "$queryRawUnsafe">
 
 export function openDatabase(config: Config["database"]): Database {

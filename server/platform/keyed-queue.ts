@@ -5,9 +5,11 @@ export function createKeyedQueue() {
     run<T>(key: string, job: () => Promise<T>): Promise<T> {
       const before = tails.get(key) ?? Promise.resolve()
       const mine = before.then(job, job)
-      const tail = mine.catch(() => {}).then(() => {
-        if (tails.get(key) === tail) tails.delete(key)
-      })
+      const tail = mine
+        .catch(() => {})
+        .then(() => {
+          if (tails.get(key) === tail) tails.delete(key)
+        })
       tails.set(key, tail)
       return mine
     },

@@ -45,7 +45,9 @@ function migrateSqlite(file: string, migrations: Migration[]): string[] {
     db.pragma("foreign_keys = OFF")
     db.exec(TABLE.sqlite)
     db.exec("BEGIN IMMEDIATE")
-    const find = db.prepare<[string], Applied>("SELECT checksum, finished_at FROM _prisma_migrations WHERE migration_name = ? AND rolled_back_at IS NULL")
+    const find = db.prepare<[string], Applied>(
+      "SELECT checksum, finished_at FROM _prisma_migrations WHERE migration_name = ? AND rolled_back_at IS NULL",
+    )
     const record = db.prepare(
       "INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count) VALUES (?, ?, ?, ?, ?, 1)",
     )

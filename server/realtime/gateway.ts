@@ -30,8 +30,22 @@ type Deps = {
 
 /** Events that change what the task list shows. */
 const LISTED: ReadonlySet<EventKind> = new Set<EventKind>([
-  "session.state_changed", "status.derived", "run.started", "run.waiting", "run.resumed", "run.completed", "run.failed", "run.cancelled",
-  "run.interrupted", "executor.ready", "executor.error", "executor.stopped", "prompt.queued", "agent.started", "agent.exited", "token.revoked",
+  "session.state_changed",
+  "status.derived",
+  "run.started",
+  "run.waiting",
+  "run.resumed",
+  "run.completed",
+  "run.failed",
+  "run.cancelled",
+  "run.interrupted",
+  "executor.ready",
+  "executor.error",
+  "executor.stopped",
+  "prompt.queued",
+  "agent.started",
+  "agent.exited",
+  "token.revoked",
 ])
 
 const Subscribe = z.object({ session_id: z.string(), after_seq: z.number().int().min(0), generation: z.string().optional() })
@@ -50,7 +64,10 @@ export function createGateway(deps: Deps) {
 
   io.use(async (socket, next) => {
     const { token } = socket.handshake.auth as { token?: unknown }
-    const credentials = { authorization: typeof token === "string" ? `Bearer ${token}` : undefined, cookie: socket.handshake.headers.cookie }
+    const credentials = {
+      authorization: typeof token === "string" ? `Bearer ${token}` : undefined,
+      cookie: socket.handshake.headers.cookie,
+    }
     const caller = await deps.currentUser(credentials).catch(() => null)
     if (!caller) return next(Object.assign(new Error("Sign in first."), { data: { code: "UNAUTHENTICATED", message: "Sign in first." } }))
     socket.data = { caller, channels: new Map() }

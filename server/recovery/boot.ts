@@ -1,5 +1,5 @@
 import { hostname } from "node:os"
-import { processStartTime, isSameProcess } from "../../lib/host/process-identity"
+import { isSameProcess, processStartTime } from "../../lib/host/process-identity"
 import { insert, isConflict, type Journal, update, updateAny } from "../journal"
 import type { Database } from "../platform/database"
 import { ids } from "../platform/ids"
@@ -31,7 +31,9 @@ export async function startBoot(options: { journal: Journal; db: Database; logge
     renewing = true
     try {
       // A lease that ran out may have been taken over meanwhile; renewing it would make two owners.
-      await journal.write([update("boots", { id, ended_at: null, lease_until: { gt: { db_now: 0 } } }, { lease_until: { db_now: LEASE_MS } })])
+      await journal.write([
+        update("boots", { id, ended_at: null, lease_until: { gt: { db_now: 0 } } }, { lease_until: { db_now: LEASE_MS } }),
+      ])
     } catch (error) {
       if (isConflict(error)) options.onLeaseLost()
       else logger.warn({ err: error }, "lease could not be renewed")

@@ -1,14 +1,15 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto"
+import { z } from "zod"
 import { AppError } from "../../lib/contracts/errors"
 import { type Outcome, sameOutcome, type Wait, type WaitKind, WaitOption } from "../../lib/contracts/waits"
-import { z } from "zod"
-import { ids } from "../platform/ids"
 import type { ResumeToken } from "../platform/database"
+import { ids } from "../platform/ids"
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
 
 /** The secret is computed, never stored: an authorised viewer gets it again after any restart, a copied database gives nothing. */
-export const tokenSecret = (serverKey: string, tokenId: string) => createHmac("sha256", serverKey).update(`resume-token:${tokenId}`).digest("base64url")
+export const tokenSecret = (serverKey: string, tokenId: string) =>
+  createHmac("sha256", serverKey).update(`resume-token:${tokenId}`).digest("base64url")
 
 export type Minted = { resume_token_id: string; secret_sha256: string; expires_at: string }
 export function mintToken(serverKey: string, now: Date, deadlineHours: number): Minted {
@@ -36,7 +37,10 @@ export function toWait(serverKey: string, token: ResumeToken): Wait {
 export type Verdict = "consume" | "already_consumed_alike"
 
 /** May this answer be given? Pure: the commit that follows is what makes it happen once. */
-export function judgeAnswer(token: ResumeToken | null, answer: { session_id: string; open_run_id: string | null; secret: string; outcome: Outcome; now: Date }): Verdict {
+export function judgeAnswer(
+  token: ResumeToken | null,
+  answer: { session_id: string; open_run_id: string | null; secret: string; outcome: Outcome; now: Date },
+): Verdict {
   if (!token || token.session_id !== answer.session_id || !secretMatches(token, answer.secret)) throw rejected("unknown")
   if (token.state === "consumed") {
     if (sameOutcome(JSON.parse(token.outcome ?? "null") as Outcome, answer.outcome)) return "already_consumed_alike"

@@ -13,7 +13,13 @@ import type { Views } from "./views"
 const refOf = (session: Session) => ({ id: session.id, task_id: session.task_id, user_id: session.user_id })
 
 /** Answers a wait. The commit consumes the token once, whoever races; delivery to the agent follows, and is repeated until it is confirmed. */
-export async function answerWait(deps: SessionDeps, person: Person, sessionId: string, tokenId: string, answer: { secret: string; outcome: Outcome }): Promise<void> {
+export async function answerWait(
+  deps: SessionDeps,
+  person: Person,
+  sessionId: string,
+  tokenId: string,
+  answer: { secret: string; outcome: Outcome },
+): Promise<void> {
   for (;;) {
     const session = await requireSession(deps.db, person, sessionId)
     const token = await deps.db.resumeToken.findUnique({ where: { id: tokenId } })
@@ -24,7 +30,10 @@ export async function answerWait(deps: SessionDeps, person: Person, sessionId: s
       await deps.journal.commit({
         session: refOf(session),
         guards: [guard("sessions", { id: session.id, open_run_id: run_id, open_waits: session.open_waits })],
-        events: [{ kind: "token.consumed", resume_token_id: tokenId, outcome: answer.outcome, by: person.id }, ...resumed(run_id, tokenId, session.open_waits)],
+        events: [
+          { kind: "token.consumed", resume_token_id: tokenId, outcome: answer.outcome, by: person.id },
+          ...resumed(run_id, tokenId, session.open_waits),
+        ],
       })
       deps.coordinator.poke(session.id)
       return
@@ -35,7 +44,11 @@ export async function answerWait(deps: SessionDeps, person: Person, sessionId: s
 }
 
 /** Asks the open run to stop. Nothing to stop is not an error: the turn may have ended a moment ago. */
-export async function cancelRun(deps: SessionDeps, person: Person, sessionId: string): Promise<{ session_id: string; cancelling: boolean }> {
+export async function cancelRun(
+  deps: SessionDeps,
+  person: Person,
+  sessionId: string,
+): Promise<{ session_id: string; cancelling: boolean }> {
   for (;;) {
     const session = await requireSession(deps.db, person, sessionId)
     if (!session.open_run_id) return { session_id: session.id, cancelling: false }
@@ -58,9 +71,16 @@ export async function cancelRun(deps: SessionDeps, person: Person, sessionId: st
 }
 
 /** Brings the agent up again. Goes on when the browser that asked goes away. */
-export async function resumeSession(deps: SessionDeps, views: Views, person: Person, sessionId: string, options: { fresh?: boolean | undefined }) {
+export async function resumeSession(
+  deps: SessionDeps,
+  views: Views,
+  person: Person,
+  sessionId: string,
+  options: { fresh?: boolean | undefined },
+) {
   const session = await requireSession(deps.db, person, sessionId)
-  if (isTerminalState(session.state as SessionState)) throw new AppError("SESSION_TERMINAL", "This session has ended.", { state: session.state })
+  if (isTerminalState(session.state as SessionState))
+    throw new AppError("SESSION_TERMINAL", "This session has ended.", { state: session.state })
   const status = await views.status(session)
   if (status.is_agent_running && !options.fresh) return { session_id: session.id, resume_strategy: "adopt", already_running: true }
   if (status.resume_reason === "not_resumable" && !options.fresh) {

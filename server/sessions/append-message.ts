@@ -1,10 +1,10 @@
 import { AppError } from "../../lib/contracts/errors"
 import type { NewEvent } from "../../lib/contracts/events"
-import type { AppendResult } from "../../lib/contracts/task"
 import { isTerminalState, type SessionState } from "../../lib/contracts/status"
+import type { AppendResult } from "../../lib/contracts/task"
 import { type Person, requireSession, requireTask } from "../auth"
-import { guard, isConflict, StoreRefused, updateAny } from "../journal"
 import { taskAtWork } from "../execution"
+import { guard, isConflict, StoreRefused, updateAny } from "../journal"
 import type { Prompt } from "../platform/database"
 import { queued } from "./create-task"
 import type { SessionDeps } from "./deps"
@@ -24,7 +24,8 @@ export async function appendMessage(deps: SessionDeps, person: Person, taskId: n
     const sessionId = input.session_id ?? (await newestSession(deps, task.id))
     const session = await requireSession(deps.db, person, sessionId)
     if (session.task_id !== task.id) throw new AppError("NOT_FOUND", "There is no such session in this task.", { entity: "session" })
-    if (isTerminalState(session.state as SessionState)) throw new AppError("SESSION_TERMINAL", "This session has ended.", { state: session.state })
+    if (isTerminalState(session.state as SessionState))
+      throw new AppError("SESSION_TERMINAL", "This session has ended.", { state: session.state })
     await requireResumable(deps, session.id, session.agent)
 
     const waiting = await deps.db.prompt.findMany({ where: { session_id: session.id, state: "queued" }, select: { rank: true } })
@@ -40,13 +41,22 @@ export async function appendMessage(deps: SessionDeps, person: Person, taskId: n
     const takeBack: NewEvent[] = interrupts
       ? [
           ...tokens.map((token): NewEvent => ({ kind: "token.revoked", resume_token_id: token.id, reason: "new_message" })),
-          ...(session.cancel_requested ? [] : [{ kind: "run.cancel_requested", run_id: session.open_run_id as string, by: person.id } as const]),
+          ...(session.cancel_requested
+            ? []
+            : [{ kind: "run.cancel_requested", run_id: session.open_run_id as string, by: person.id } as const]),
         ]
       : []
     try {
       await deps.journal.commit({
         session: { id: session.id, task_id: task.id, user_id: person.id },
-        guards: [guard("sessions", { id: session.id, open_waits: session.open_waits, open_run_id: session.open_run_id, state: { not: "CANCELLED" } })],
+        guards: [
+          guard("sessions", {
+            id: session.id,
+            open_waits: session.open_waits,
+            open_run_id: session.open_run_id,
+            state: { not: "CANCELLED" },
+          }),
+        ],
         rows: [
           interrupts || session.open_run_id === null
             ? taskAtWork(task.id, deps.clock.now().toISOString())
@@ -60,7 +70,13 @@ export async function appendMessage(deps: SessionDeps, person: Person, taskId: n
       throw error
     }
     deps.coordinator.poke(session.id, { wake: true })
-    return { task_id: task.id, session_id: session.id, message_id: message.message_id, prompt_id: message.prompt_id, queue_position: interrupts ? 0 : waiting.length }
+    return {
+      task_id: task.id,
+      session_id: session.id,
+      message_id: message.message_id,
+      prompt_id: message.prompt_id,
+      queue_position: interrupts ? 0 : waiting.length,
+    }
   }
 }
 
@@ -71,11 +87,20 @@ async function newestSession(deps: SessionDeps, taskId: number): Promise<string>
 }
 
 async function sameAppend(deps: SessionDeps, prompt: Prompt, message: string): Promise<AppendResult> {
-  const first = await deps.db.sessionEvent.findFirst({ where: { session_id: prompt.session_id, kind: "prompt.queued", payload: { contains: prompt.id } }, orderBy: { seq: "asc" } })
+  const first = await deps.db.sessionEvent.findFirst({
+    where: { session_id: prompt.session_id, kind: "prompt.queued", payload: { contains: prompt.id } },
+    orderBy: { seq: "asc" },
+  })
   const original = first ? (JSON.parse(first.payload) as { content: string }).content : JSON.parse(prompt.content)
   if (original !== message) throw new AppError("IDEMPOTENCY_CONFLICT", "This client_message_id was used for another message.", {})
   const ahead = await deps.db.prompt.count({ where: { session_id: prompt.session_id, state: "queued", rank: { lt: prompt.rank } } })
-  return { task_id: prompt.task_id, session_id: prompt.session_id, message_id: prompt.message_id, prompt_id: prompt.id, queue_position: ahead }
+  return {
+    task_id: prompt.task_id,
+    session_id: prompt.session_id,
+    message_id: prompt.message_id,
+    prompt_id: prompt.id,
+    queue_position: ahead,
+  }
 }
 
 /** An agent that is gone and can neither load its session nor be told its history is not started again behind the user's back. */

@@ -1,6 +1,6 @@
 import { AppError } from "../../lib/contracts/errors"
-import type { CreateTask, SessionView, TaskView } from "../../lib/contracts/task"
 import type { NewEvent } from "../../lib/contracts/events"
+import type { CreateTask, SessionView, TaskView } from "../../lib/contracts/task"
 import type { Person } from "../auth"
 import { requireTask } from "../auth"
 import { type Change, insert } from "../journal"
@@ -11,7 +11,12 @@ import type { Views } from "./views"
 import { requireRepository } from "./workspaces"
 
 /** A task with its first session and first message, in one commit: there is never a task without them. */
-export async function createTask(deps: SessionDeps, views: Views, person: Person, input: CreateTask): Promise<{ task: TaskView; session: SessionView }> {
+export async function createTask(
+  deps: SessionDeps,
+  views: Views,
+  person: Person,
+  input: CreateTask,
+): Promise<{ task: TaskView; session: SessionView }> {
   requireMessageSize(input.message, deps.config.max_message_bytes)
   deps.agents.require(input.agent)
   await requireRuntime(deps, person, input.runtime)
@@ -40,7 +45,15 @@ export async function createTask(deps: SessionDeps, views: Views, person: Person
         },
         "task_id",
       ),
-      ...sessionRows(deps, { session_id, task_id: { ref: "task_id" }, user_id: person.id, agent: input.agent, runtime: input.runtime, now, branch: null }),
+      ...sessionRows(deps, {
+        session_id,
+        task_id: { ref: "task_id" },
+        user_id: person.id,
+        agent: input.agent,
+        runtime: input.runtime,
+        now,
+        branch: null,
+      }),
     ],
     events: [created(), ...queued(input.message, 0, null).events],
   })
@@ -90,7 +103,15 @@ export function queued(content: string, rank: number, client_message_id: string 
 
 function sessionRows(
   deps: SessionDeps,
-  s: { session_id: string; task_id: number | { ref: string }; user_id: string; agent: string; runtime: string; now: string; branch: string | null },
+  s: {
+    session_id: string
+    task_id: number | { ref: string }
+    user_id: string
+    agent: string
+    runtime: string
+    now: string
+    branch: string | null
+  },
 ): Change[] {
   return [
     insert("sessions", {
@@ -121,11 +142,17 @@ function sessionRows(
 /** Standalone gives an agent the server's own rights. With one user that is theirs anyway; with several, it would be everybody's. */
 async function requireRuntime(deps: SessionDeps, person: Person, runtime: string): Promise<void> {
   if (runtime !== "standalone") {
-    throw new AppError("INVALID_INPUT", `The ${runtime} runtime is not set up on this server.`, { issues: [`runtime: ${runtime} is not available`] })
+    throw new AppError("INVALID_INPUT", `The ${runtime} runtime is not set up on this server.`, {
+      issues: [`runtime: ${runtime} is not available`],
+    })
   }
   if (person.role === "admin" || !(await deps.people.several())) return
   const allowed = await deps.db.setting.findUnique({ where: { key: "standalone_for_users" } })
   if (allowed?.value !== "true") {
-    throw new AppError("FORBIDDEN", "On this server only admins may run agents directly on the host, because such an agent has the server's own rights.", {})
+    throw new AppError(
+      "FORBIDDEN",
+      "On this server only admins may run agents directly on the host, because such an agent has the server's own rights.",
+      {},
+    )
   }
 }

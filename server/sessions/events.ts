@@ -20,7 +20,8 @@ export async function readEvents(
 
 /** A cursor beyond the head comes from another life of this journal: answering "nothing new" would hide everything. */
 export function requireCursor(after: number, head_seq: number): void {
-  if (after > head_seq) throw new AppError("CURSOR_AHEAD", "This cursor lies beyond the end of the log. Load it again from 0.", { head_seq })
+  if (after > head_seq)
+    throw new AppError("CURSOR_AHEAD", "This cursor lies beyond the end of the log. Load it again from 0.", { head_seq })
 }
 
 /** Changes when a backup is restored or a session imported; a subscriber with another one loads again from 0. */

@@ -1,7 +1,7 @@
-import type { Person } from "../auth"
-import { requireSession, requireTask } from "../auth"
 import type { CreateTask, SessionView, TaskView } from "../../lib/contracts/task"
 import type { Outcome } from "../../lib/contracts/waits"
+import type { Person } from "../auth"
+import { requireSession, requireTask } from "../auth"
 import { answerWait, cancelRun, resumeSession, stopSession } from "./act"
 import { type Append, appendMessage } from "./append-message"
 import { createSession, createTask } from "./create-task"
@@ -20,8 +20,11 @@ export function createSessions(deps: SessionDeps) {
   const views = createViews(deps)
   return {
     createTask: (person: Person, input: CreateTask) => createTask(deps, views, person, input),
-    createSession: (person: Person, taskId: number, input: { agent?: TaskView["agent"] | undefined; runtime?: SessionView["runtime"] | undefined }) =>
-      createSession(deps, views, person, taskId, input),
+    createSession: (
+      person: Person,
+      taskId: number,
+      input: { agent?: TaskView["agent"] | undefined; runtime?: SessionView["runtime"] | undefined },
+    ) => createSession(deps, views, person, taskId, input),
     append: (person: Person, taskId: number, input: Append) => appendMessage(deps, person, taskId, input),
     listTasks: (person: Person, input: ListInput) => listTasks(deps, views, person, input),
     getTask: async (person: Person, taskId: number) => views.task(await requireTask(deps.db, person, taskId)),
@@ -38,7 +41,8 @@ export function createSessions(deps: SessionDeps) {
     answerWait: (person: Person, sessionId: string, tokenId: string, answer: { secret: string; outcome: Outcome }) =>
       answerWait(deps, person, sessionId, tokenId, answer),
     cancel: (person: Person, sessionId: string) => cancelRun(deps, person, sessionId),
-    resume: (person: Person, sessionId: string, options: { fresh?: boolean | undefined }) => resumeSession(deps, views, person, sessionId, options),
+    resume: (person: Person, sessionId: string, options: { fresh?: boolean | undefined }) =>
+      resumeSession(deps, views, person, sessionId, options),
     stop: (person: Person, sessionId: string) => stopSession(deps, person, sessionId),
     workspaces: (query: string) => ({ roots: deps.config.workspace_roots, items: suggestRepositories(deps.config.workspace_roots, query) }),
   }

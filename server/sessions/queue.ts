@@ -26,7 +26,9 @@ export async function changePrompt(
   if (change.message !== undefined) requireMessageSize(change.message, deps.config.max_message_bytes)
   await commitOnPrompt(deps, person, sessionId, promptId, (queue) => [
     ...(change.message === undefined ? [] : [{ kind: "prompt.edited", prompt_id: promptId, content: change.message } as const]),
-    ...(change.position === undefined ? [] : [{ kind: "prompt.reordered", prompt_id: promptId, rank: rankAt(queue, promptId, change.position) } as const]),
+    ...(change.position === undefined
+      ? []
+      : [{ kind: "prompt.reordered", prompt_id: promptId, rank: rankAt(queue, promptId, change.position) } as const]),
   ])
   return listQueue(deps, person, sessionId)
 }
@@ -35,11 +37,19 @@ export async function withdrawPrompt(deps: SessionDeps, person: Person, sessionI
   await commitOnPrompt(deps, person, sessionId, promptId, () => [{ kind: "prompt.withdrawn", prompt_id: promptId }])
 }
 
-async function commitOnPrompt(deps: SessionDeps, person: Person, sessionId: string, promptId: string, decide: (queue: Prompt[]) => NewEvent[]) {
+async function commitOnPrompt(
+  deps: SessionDeps,
+  person: Person,
+  sessionId: string,
+  promptId: string,
+  decide: (queue: Prompt[]) => NewEvent[],
+) {
   const session = await requireSession(deps.db, person, sessionId)
   const prompt = await deps.db.prompt.findUnique({ where: { id: promptId } })
-  if (!prompt || prompt.session_id !== session.id) throw new AppError("NOT_FOUND", "There is no such message in the queue.", { entity: "prompt" })
-  const gone = () => new AppError("PROMPT_NOT_QUEUED", "This message is on its way to the agent already, or was withdrawn.", { prompt_id: promptId })
+  if (!prompt || prompt.session_id !== session.id)
+    throw new AppError("NOT_FOUND", "There is no such message in the queue.", { entity: "prompt" })
+  const gone = () =>
+    new AppError("PROMPT_NOT_QUEUED", "This message is on its way to the agent already, or was withdrawn.", { prompt_id: promptId })
   if (prompt.state !== "queued") throw gone()
   try {
     await deps.journal.commit({

@@ -8,7 +8,12 @@ import type { Views } from "./views"
 
 export type ListInput = { cursor?: string | undefined; limit: number; q?: string | undefined; hidden?: "true" | "false" | undefined }
 
-export async function listTasks(deps: SessionDeps, views: Views, person: Person, input: ListInput): Promise<{ items: TaskView[]; next_cursor: string | null }> {
+export async function listTasks(
+  deps: SessionDeps,
+  views: Views,
+  person: Person,
+  input: ListInput,
+): Promise<{ items: TaskView[]; next_cursor: string | null }> {
   const after = input.cursor ? decodeCursor(input.cursor) : null
   // SQLite ignores case by itself, and its client does not know the option.
   const insensitive = deps.config.database.kind === "postgresql" ? ({ mode: "insensitive" } as object) : {}
@@ -25,7 +30,10 @@ export async function listTasks(deps: SessionDeps, views: Views, person: Person,
   })
   const page = rows.slice(0, input.limit)
   const last = page.at(-1)
-  return { items: await views.tasks(page), next_cursor: rows.length > input.limit && last ? encodeCursor(last.last_activity_at, last.id) : null }
+  return {
+    items: await views.tasks(page),
+    next_cursor: rows.length > input.limit && last ? encodeCursor(last.last_activity_at, last.id) : null,
+  }
 }
 
 const encodeCursor = (at: string, id: number) => Buffer.from(`${at}|${id}`).toString("base64url")
@@ -67,7 +75,9 @@ export async function deleteTask(deps: SessionDeps, person: Person, taskId: numb
   const task = await requireTask(deps.db, person, taskId)
   await deps.journal.write([update("tasks", { id: task.id, deleted_at: null }, { deleted_at: deps.clock.now().toISOString() })])
   deps.announce(person.id, task.id)
-  purgeTask(deps, task.id).catch((error) => deps.logger.warn({ task: task.id, err: error }, "deleted task kept until its executor can be reached"))
+  purgeTask(deps, task.id).catch((error) =>
+    deps.logger.warn({ task: task.id, err: error }, "deleted task kept until its executor can be reached"),
+  )
 }
 
 export async function purgeTask(deps: SessionDeps, taskId: number): Promise<void> {

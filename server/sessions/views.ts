@@ -2,6 +2,7 @@ import { existsSync } from "node:fs"
 import type { SessionStatusReport } from "../../lib/contracts/status"
 import type { AgentId, SessionView, TaskView } from "../../lib/contracts/task"
 import type { Session, Task } from "../platform/database"
+import { toWait } from "../resume-tokens"
 import { type SessionRows, toSessionView, toStatusReport, toTaskView, type ViewWorld } from "../status"
 import type { SessionDeps } from "./deps"
 
@@ -9,7 +10,7 @@ import type { SessionDeps } from "./deps"
 export function createViews({ db, clock, config, coordinator, agents }: SessionDeps) {
   const world = (): ViewWorld => ({
     now: clock.now(),
-    server_key: config.auth_secret,
+    waitOf: (token) => toWait(config.auth_secret, token),
     isSilent: coordinator.isSilent,
     injects: (agent: AgentId) => agents.get(agent).history_context_injection,
     expire_hours: { chat: config.chat_expire_hours, code: config.code_expire_hours },
@@ -35,7 +36,14 @@ export function createViews({ db, clock, config, coordinator, agents }: SessionD
     ])
     const rows = await rowsOf(sessions)
     const busy = new Set(queued.map((prompt) => prompt.task_id))
-    return page.map((task) => toTaskView(task, rows.filter(({ session }) => session.task_id === task.id), busy.has(task.id), world()))
+    return page.map((task) =>
+      toTaskView(
+        task,
+        rows.filter(({ session }) => session.task_id === task.id),
+        busy.has(task.id),
+        world(),
+      ),
+    )
   }
 
   async function session(row: Session): Promise<SessionView> {

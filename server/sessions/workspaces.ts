@@ -23,7 +23,8 @@ export function requireRepository(repository: string, roots: readonly string[]):
   return real
 }
 
-const isRepository = (folder: string) => existsSync(join(folder, ".git")) || (existsSync(join(folder, "HEAD")) && existsSync(join(folder, "objects")))
+const isRepository = (folder: string) =>
+  existsSync(join(folder, ".git")) || (existsSync(join(folder, "HEAD")) && existsSync(join(folder, "objects")))
 const isInside = (path: string, root: string) => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep)
 function resolveReal(path: string): string | null {
   try {

@@ -1,7 +1,14 @@
-import { Interruption, type ExecutorStatus, type SessionState, type SessionStatus, type SessionStatusReport, type TaskState } from "../../lib/contracts/status"
+import {
+  type ExecutorStatus,
+  Interruption,
+  type SessionState,
+  type SessionStatus,
+  type SessionStatusReport,
+  type TaskState,
+} from "../../lib/contracts/status"
 import type { AgentId, Runtime, SessionView, TaskType, TaskView } from "../../lib/contracts/task"
+import type { Wait } from "../../lib/contracts/waits"
 import type { ExecutorRunning, ResumeToken, Session, Task } from "../platform/database"
-import { toWait } from "../resume-tokens"
 import { deriveStatus } from "./derive-status"
 import { expiresAt } from "./expiry"
 import { type Outlook, resumeOutlook } from "./resume-outlook"
@@ -12,7 +19,8 @@ export type SessionRows = { session: Session; executor: ExecutorRunning; tokens:
 /** What the rows cannot know. */
 export type ViewWorld = {
   now: Date
-  server_key: string
+  /** A live token as the card that asks for an answer. */
+  waitOf: (token: ResumeToken) => Wait
   /** The daemon's process lives and does not answer. */
   isSilent: (sessionId: string) => boolean
   injects: (agent: AgentId) => boolean
@@ -70,7 +78,7 @@ export function toSessionView(rows: SessionRows, world: ViewWorld): SessionView 
     survival_level: outlookOf(rows, world, executor.workspace_path ? "present" : "none").survival_level,
     worktree_branch: executor.worktree_branch,
     last_seq: session.last_seq,
-    waits: tokens.filter((token) => token.state === "live").map((token) => toWait(world.server_key, token)),
+    waits: tokens.filter((token) => token.state === "live").map(world.waitOf),
     created_at: session.created_at,
     updated_at: session.updated_at,
   }
@@ -96,7 +104,10 @@ export function toStatusReport(rows: SessionRows, world: ViewWorld, workspace: "
 }
 
 export function toTaskView(task: Task, sessions: readonly SessionRows[], queued: boolean, world: ViewWorld): TaskView {
-  const last_activity_at = sessions.reduce((latest, { session }) => (session.updated_at > latest ? session.updated_at : latest), task.last_activity_at)
+  const last_activity_at = sessions.reduce(
+    (latest, { session }) => (session.updated_at > latest ? session.updated_at : latest),
+    task.last_activity_at,
+  )
   const busy = queued || sessions.some(({ session }) => session.open_run_id !== null)
   return {
     id: task.id,

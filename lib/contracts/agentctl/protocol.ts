@@ -87,7 +87,10 @@ export const PutAgent = z.object({
   command: z.string(),
   args: z.array(z.string()),
   env: z.record(z.string(), z.string()),
-  start: z.discriminatedUnion("kind", [z.object({ kind: z.literal("new") }), z.object({ kind: z.literal("continue"), agent_session_id: z.string() })]),
+  start: z.discriminatedUnion("kind", [
+    z.object({ kind: z.literal("new") }),
+    z.object({ kind: z.literal("continue"), agent_session_id: z.string() }),
+  ]),
 })
 export type PutAgent = z.infer<typeof PutAgent>
 
@@ -171,7 +174,12 @@ export const SpoolRecord = z.discriminatedUnion("kind", [
   }),
   r("permission.resolved", { permission_id: z.string(), outcome: Outcome }),
   r("turn.ended", { run_id: z.string(), prompt_id: z.string(), stop_reason: z.string() }),
-  r("turn.failed", { run_id: z.string(), prompt_id: z.string(), reason: z.enum(["agent_error", "agent_exited", "protocol_error"]), message: z.string() }),
+  r("turn.failed", {
+    run_id: z.string(),
+    prompt_id: z.string(),
+    reason: z.enum(["agent_error", "agent_exited", "protocol_error"]),
+    message: z.string(),
+  }),
   r("record.rejected", { sha256: z.string(), reason: z.string() }),
 ])
 export type SpoolRecord = z.infer<typeof SpoolRecord>

@@ -5,4 +5,6 @@ export const GET = route({ params: TaskParams }, ({ services, person, params }) 
 export const PATCH = route({ params: TaskParams, body: PatchTask }, ({ services, person, params, body }) =>
   services.sessions.patchTask(person, params.taskId, body),
 )
-export const DELETE = route({ params: TaskParams, status: 204 }, ({ services, person, params }) => services.sessions.deleteTask(person, params.taskId))
+export const DELETE = route({ params: TaskParams, status: 204 }, ({ services, person, params }) =>
+  services.sessions.deleteTask(person, params.taskId),
+)

@@ -1,3 +1,5 @@
 import { route, SessionParams } from "@/server/http/route"
 
-export const POST = route({ params: SessionParams, status: 202 }, ({ services, person, params }) => services.sessions.stop(person, params.sessionId))
+export const POST = route({ params: SessionParams, status: 202 }, ({ services, person, params }) =>
+  services.sessions.stop(person, params.sessionId),
+)

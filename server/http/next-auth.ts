@@ -1,16 +1,31 @@
 import { randomUUID } from "node:crypto"
-import type { AuthOptions } from "next-auth"
+import NextAuth, { type AuthOptions } from "next-auth"
 import CredentialsProvider from "next-auth/providers/credentials"
 import { isAppError } from "../../lib/contracts/errors"
 import { Email } from "../../lib/contracts/task"
-import type { People } from "./people"
-import type { SignInLimit } from "./sign-in-limit"
+import type { People, SignInLimit } from "../auth"
+import { getServices } from "../services"
 
 const THIRTY_DAYS = 30 * 24 * 3600
 
+type Context = { params: Promise<{ nextauth: string[] }> }
+
+/** Built inside Next's bundle: next-auth's providers are CommonJS that only a bundler resolves as written. */
+export function nextAuthHandler(request: Request, context: Context) {
+  const { people, signInLimit, config, gateway, publicUrl } = getServices()
+  const options = createNextAuthOptions({
+    people,
+    limit: signInLimit,
+    secret: config.auth_secret,
+    secureCookie: publicUrl().startsWith("https:"),
+    onSignOut: gateway.dropSignIn,
+  })
+  return NextAuth(request as never, context as never, options)
+}
+
 type Deps = { people: People; limit: SignInLimit; secret: string; secureCookie: boolean; onSignOut: (signIn: string) => void }
 
-export function createNextAuthOptions({ people, limit, secret, secureCookie, onSignOut }: Deps): AuthOptions {
+function createNextAuthOptions({ people, limit, secret, secureCookie, onSignOut }: Deps): AuthOptions {
   return {
     secret,
     useSecureCookies: secureCookie,

@@ -1,0 +1,221 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process"
+import { once } from "node:events"
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { io, type Socket } from "socket.io-client"
+import type { SessionEvent } from "../../lib/contracts/events"
+import { PUSH_NAMES, type PushedEvent } from "../../lib/contracts/socket"
+import type { AppendResult, SessionView, TaskView } from "../../lib/contracts/task"
+import { processStartTime } from "../../lib/host/process-identity"
+import { createPostgresDatabase } from "./postgres"
+import { waitUntil } from "./wait-until"
+
+export const DATABASES = ["sqlite", "postgresql"] as const
+export type DatabaseKind = (typeof DATABASES)[number]
+export const ADMIN = { email: "admin@example.org", password: "correct horse battery" }
+
+type Json = Record<string, unknown>
+export type Answer<T = Json> = { status: number; body: T; headers: Headers }
+export type Api = <T = Json>(method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer<T>>
+
+/** A data folder and database with the real server program over it, started and killed at will. */
+export class Rewake {
+  child: ChildProcess | null = null
+  url = ""
+  output = ""
+  token = ""
+  private sockets: Socket[] = []
+
+  private constructor(
+    readonly dataDir: string,
+    readonly database: { kind: DatabaseKind; url: string | null; drop: () => Promise<void> },
+    readonly env: Record<string, string>,
+  ) {}
+
+  static async start(options: { database?: DatabaseKind; env?: Record<string, string> } = {}): Promise<Rewake> {
+    const kind = options.database ?? "sqlite"
+    const postgres = kind === "postgresql" ? await createPostgresDatabase() : null
+    const dataDir = mkdtempSync(join(tmpdir(), "rewake-"))
+    const rewake = new Rewake(dataDir, { kind, url: postgres?.url ?? null, drop: postgres?.drop ?? (async () => {}) }, options.env ?? {})
+    await rewake.boot()
+    if (!("ADMIN_EMAIL" in rewake.env && rewake.env.ADMIN_EMAIL === "")) rewake.token = rewake.issueToken(ADMIN.email)
+    return rewake
+  }
+
+  /** The environment of every program of this instance. */
+  environment(): NodeJS.ProcessEnv {
+    return {
+      ...process.env,
+      NODE_ENV: "production",
+      HOST: "127.0.0.1",
+      PORT: "0",
+      DATA_DIR: this.dataDir,
+      WORKSPACE_ROOTS: this.dataDir,
+      AUTH_SECRET: "a secret for tests that is long enough",
+      ADMIN_EMAIL: ADMIN.email,
+      ADMIN_PASSWORD: ADMIN.password,
+      LOG_LEVEL: "info",
+      ...(this.database.url ? { DATABASE_URL: this.database.url } : { DATABASE_URL: "" }),
+      ...this.env,
+    }
+  }
+
+  async boot(): Promise<void> {
+    const runFile = join(this.dataDir, "run", "server.json")
+    rmSync(runFile, { force: true })
+    const child = spawn(process.execPath, ["dist/server.mjs"], { env: this.environment(), stdio: ["ignore", "pipe", "pipe"] })
+    this.child = child
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on("data", (chunk: Buffer) => {
+        this.output += chunk.toString("utf8")
+      })
+    }
+    await waitUntil(() => {
+      if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}:\n${this.output}`)
+      return existsSync(runFile)
+    }, "server start")
+    const run = JSON.parse(readFileSync(runFile, "utf8")) as { endpoint: string }
+    this.url = run.endpoint
+    // The same address after a restart, as a browser would expect.
+    this.env.PORT = new URL(run.endpoint).port
+    await waitUntil(async () => (await fetch(`${this.url}/api/ready`)).ok, "server ready")
+  }
+
+  /** kill -9, as a crash would; returns when the process is really gone. */
+  async kill9(): Promise<void> {
+    const child = this.child
+    if (!child) return
+    const exited = once(child, "exit")
+    child.kill("SIGKILL")
+    await exited
+    this.child = null
+  }
+
+  async restart(): Promise<void> {
+    await this.kill9()
+    await this.boot()
+  }
+
+  daemon(): { pid: number; start_time: string; endpoint: string; secret: string } {
+    return JSON.parse(readFileSync(join(this.dataDir, "run", "agentctl.json"), "utf8"))
+  }
+
+  killDaemon(): void {
+    process.kill(this.daemon().pid, "SIGKILL")
+  }
+
+  cli(...args: string[]): string {
+    return execFileSync(process.execPath, ["dist/cli.mjs", ...args], { env: this.environment(), encoding: "utf8" }).trim()
+  }
+  issueToken = (email: string) => this.cli("token", "--user", email)
+
+  api: Api = (method, path, body, headers = {}) => this.as(this.token)(method, path, body, headers)
+  as(token: string): Api {
+    return async <T>(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
+      const response = await fetch(`${this.url}${path}`, {
+        method,
+        headers: {
+          ...(token ? { authorization: `Bearer ${token}` } : {}),
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      })
+      const text = await response.text()
+      return { status: response.status, body: (text === "" ? {} : JSON.parse(text)) as T, headers: response.headers }
+    }
+  }
+
+  async createTask(message: string, extra: Json = {}): Promise<{ task: TaskView; session: SessionView }> {
+    const answer = await this.api<{ task: TaskView; session: SessionView }>("POST", "/api/v1/tasks", { message, ...extra })
+    if (answer.status !== 201) throw new Error(`POST /tasks: ${answer.status} ${JSON.stringify(answer.body)}`)
+    return answer.body
+  }
+  async append(taskId: number, message: string, extra: Json = {}): Promise<AppendResult> {
+    const answer = await this.api<AppendResult>("POST", `/api/v1/tasks/${taskId}/append`, { message, ...extra })
+    if (answer.status !== 202) throw new Error(`append: ${answer.status} ${JSON.stringify(answer.body)}`)
+    return answer.body
+  }
+  async session(id: string): Promise<SessionView> {
+    return (await this.api<SessionView>("GET", `/api/v1/sessions/${id}`)).body
+  }
+  async events(sessionId: string): Promise<SessionEvent[]> {
+    const all: SessionEvent[] = []
+    for (;;) {
+      const { body } = await this.api<{ events: SessionEvent[] }>(
+        "GET",
+        `/api/v1/sessions/${sessionId}/events?after=${all.at(-1)?.seq ?? 0}&limit=2000`,
+      )
+      all.push(...body.events)
+      if (body.events.length < 2000) return all
+    }
+  }
+  /** Settles with the log once an event satisfies the condition. */
+  waitForEvent(sessionId: string, matches: (event: SessionEvent) => boolean, what: string): Promise<SessionEvent[]> {
+    return waitUntil(async () => {
+      const events = await this.events(sessionId)
+      return events.some(matches) ? events : null
+    }, what)
+  }
+  waitForRuns(sessionId: string, ended: number): Promise<SessionEvent[]> {
+    return waitUntil(async () => {
+      const events = await this.events(sessionId)
+      return events.filter((event) => /^run\.(completed|failed|cancelled|interrupted)$/.test(event.kind)).length >= ended ? events : null
+    }, `${ended} ended runs of ${sessionId}`)
+  }
+
+  socket(token = this.token): Socket {
+    const socket = io(this.url, {
+      auth: { token },
+      transports: ["websocket"],
+      reconnectionDelay: 50,
+      reconnectionDelayMax: 200,
+      forceNew: true,
+    })
+    this.sockets.push(socket)
+    return socket
+  }
+
+  /** Politely, and everything: server, daemon, agents, folder, database. */
+  async stop(): Promise<void> {
+    for (const socket of this.sockets) socket.disconnect()
+    await this.kill9()
+    const file = join(this.dataDir, "run", "agentctl.json")
+    if (existsSync(file)) {
+      const { pid, start_time } = this.daemon()
+      if (processStartTime(pid) === start_time) {
+        process.kill(pid, "SIGTERM")
+        await waitUntil(() => processStartTime(pid) !== start_time, "agentctl to end")
+      }
+    }
+    await this.database.drop()
+    rmSync(this.dataDir, { recursive: true, force: true })
+  }
+}
+
+/** A client that subscribes like a browser: from its last seq, again after every reconnection. */
+export function follow(rewake: Rewake, sessionId: string) {
+  const seen: PushedEvent[] = []
+  const socket = rewake.socket()
+  const subscribe = () => socket.emit("session.subscribe", { session_id: sessionId, after_seq: seen.at(-1)?.seq ?? 0 }, () => {})
+  socket.on("connect", subscribe)
+  for (const name of PUSH_NAMES) socket.on(name, (event: PushedEvent) => event.session_id === sessionId && seen.push(event))
+  return {
+    seen,
+    socket,
+    until: (matches: (event: PushedEvent) => boolean, what: string) => waitUntil(() => seen.find(matches), what),
+  }
+}
+
+/** The agent's text as a reader sees it: deltas, replaced by the complete message where there is one. */
+export function agentText(events: readonly SessionEvent[]): string {
+  const texts = new Map<string, string>()
+  for (const event of events) {
+    if (event.kind === "message.delta" && event.role === "agent")
+      texts.set(event.message_id, (texts.get(event.message_id) ?? "") + event.content)
+    if (event.kind === "message.agent") texts.set(event.message_id, event.content)
+  }
+  return [...texts.values()].join("\n")
+}
+export const numbers = (n: number) => Array.from({ length: n }, (_, i) => i + 1).join(" ")
