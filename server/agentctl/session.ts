@@ -116,10 +116,12 @@ export class Session {
       return slot.ready
     }
     if (this.isAgentUp()) throw new Failure("AGENT_BUSY", "Another agent is up in this session.")
+    if (this.parts.shuttingDown()) throw new Failure("INTERNAL", "The daemon is ending.")
     const { id, facts, spool, dataDir } = this.parts
     const workspace = facts.facts.workspace?.path
     if (!workspace || !existsSync(workspace)) throw new Failure("WORKSPACE_MISSING", "The session's workspace does not exist.")
     this.slot = new AgentSlot(body, { sessionId: id, spool, facts, workspace, dataDir, ended: (s, exit) => this.agentEnded(s, exit) })
+    this.noteStart(this.slot)
     return this.slot.ready
   }
 
@@ -197,6 +199,14 @@ export class Session {
     return workspace ? this.parts.workspaces.discard(workspace, this.parts.id) : Promise.resolve(false)
   }
 
+  private noteStart(slot: AgentSlot): void {
+    const fields = { session_id: this.parts.id, agent_execution_id: slot.executionId }
+    slot.ready.then(
+      ({ strategy, pid }) => this.parts.log.info("agent.started", { ...fields, strategy, pid }),
+      (error) => this.parts.log.warn("agent.start_failed", { ...fields, code: error instanceof Failure ? error.code : "INTERNAL" }),
+    )
+  }
+
   private endTurn(turn: Turn, stopReason: string): void {
     if (this.turn !== turn) return
     const { recorder, permissions } = turn.slot.agent as NonNullable<AgentSlot["agent"]>
@@ -222,6 +232,7 @@ export class Session {
       const tail = slot.agent?.process.stderrTail() ?? ""
       const withDaemon = this.parts.shuttingDown()
       const cause = withDaemon ? "predecessor_died" : slot.stopRequested ? "stopped" : "exited"
+      log.info("agent.exited", { session_id: id, agent_execution_id: slot.executionId, code: exit.code, signal: exit.signal, cause })
       try {
         spool.append({ kind: "agent.exited", agent_execution_id: slot.executionId, ...exit, cause, stderr_tail: tail })
         if (this.turn?.slot === slot && !withDaemon) {

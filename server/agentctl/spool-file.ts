@@ -63,6 +63,7 @@ export async function openSpoolFile(path: string, sessionId: string): Promise<Sp
 export async function createSpoolFile(path: string, sessionId: string): Promise<SpoolFile> {
   const header = { spool_id: `spool_${randomUUID()}`, session_id: sessionId, created_at: new Date().toISOString(), first: 1 }
   const { handle, headerBytes } = await writeNewFile(path, header, async () => undefined)
+  await syncFolder(dirname(path))
   return { handle, header, headerBytes, size: headerBytes, head: 0, index: new SpoolIndex(), repairs: [] }
 }
 
@@ -74,7 +75,10 @@ export async function cutSpoolFile(
   from: number,
   to: number,
 ): Promise<{ handle: FileHandle; headerBytes: number }> {
-  return writeNewFile(path, header, (draft, at) => copyRange(old, draft, from, to, at).then(() => undefined))
+  const cut = await writeNewFile(path, header, (draft, at) => copyRange(old, draft, from, to, at).then(() => undefined))
+  // The name is the new file's now: going on with the old one would write into a file nobody finds.
+  await syncFolder(dirname(path)).catch(() => undefined)
+  return cut
 }
 
 async function writeNewFile(path: string, header: SpoolHeaderFields, fill: (draft: FileHandle, at: number) => Promise<void>) {
@@ -85,7 +89,6 @@ async function writeNewFile(path: string, header: SpoolHeaderFields, fill: (draf
     await fill(draft, bytes.length)
     await draft.sync()
     await rename(`${path}.tmp`, path)
-    await syncFolder(dirname(path))
   } catch (error) {
     await draft.close()
     throw error

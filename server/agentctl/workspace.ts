@@ -67,11 +67,11 @@ async function makeFolder(git: Git, path: string): Promise<void> {
 }
 
 async function makeWorktree(git: Git, spec: Worktree): Promise<void> {
+  // Kept as it is, also while its repository's disk is not mounted.
+  if (existsSync(join(spec.path, ".git"))) return
   const repository = spec.mirror ?? spec.repository
   if (spec.mirror && !existsSync(join(spec.mirror, "HEAD"))) await cloneMirror(git, spec.repository, spec.mirror)
   if (!isAbsolute(repository) || !existsSync(repository)) throw new Failure("WORKSPACE_FAILED", "The repository does not exist.")
-
-  if (existsSync(join(spec.path, ".git"))) return
   if (existsSync(spec.path) && (await readdir(spec.path)).length > 0) {
     throw new Failure("WORKSPACE_FAILED", "The workspace path exists and is no worktree; it was left as it is.")
   }

@@ -99,9 +99,9 @@ export class AgentProcess {
   /** After the exit: ends what it left behind and waits until its last output was handled. */
   async afterExit(drained: Promise<void>): Promise<void> {
     signalGroup(this.pid, "SIGKILL")
-    void endProcesses(findMarked(this.dataDir).filter((p) => p.agent_execution_id === this.executionId))
+    const strays = findMarked(this.dataDir).filter((p) => p.agent_execution_id === this.executionId)
     const timer = setTimeout(() => this.child.stdout.destroy(), DRAIN_GRACE_MS)
-    await drained
+    await Promise.all([drained, endProcesses(strays)])
     clearTimeout(timer)
   }
 

@@ -11,8 +11,8 @@ import { openWire, type Wire } from "./wire"
 
 /** An agent that has not answered by then is reported as failed to start. */
 export const INITIALIZE_TIMEOUT_MS = 60_000
-/** Loading a long conversation takes some agents longer than starting. */
-const SESSION_TIMEOUT_MS = 120_000
+/** Together with the above below the two minutes a server waits, so that it hears why. */
+const SESSION_TIMEOUT_MS = 50_000
 const AUTH_REQUIRED = -32000
 const ACP_VERSION = 1
 
