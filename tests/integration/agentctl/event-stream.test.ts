@@ -60,7 +60,6 @@ test("a full spool holds the agent back, and acknowledging lets it go on with no
   expect(rest.header).toMatchObject({ spool_id, head })
   expect(rest.header?.first).toBeGreaterThanOrEqual(Number(late.refused?.body.first))
 })
-})
 
 test("a reader that does not read holds up neither the agent nor other readers, and misses nothing", async () => {
   const other = await Daemon.start(programs, newDataDir())
