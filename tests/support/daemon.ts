@@ -133,6 +133,12 @@ export class Daemon {
     return new EventStream(this, id, after, query)
   }
 
+  /** What the daemon caught only at its outermost net: each is a defect, although it went on. */
+  mistakes(): string[] {
+    const log = readFileSync(join(this.dataDir, "logs/agentctl.log"), "utf8")
+    return log.split("\n").filter((line) => /"event":"(daemon\.uncaught|daemon\.unhandled|http\.failed)"/.test(line))
+  }
+
   async kill(): Promise<void> {
     const gone = new Promise((resolve) => this.child.once("exit", resolve))
     if (this.child.exitCode !== null || this.child.signalCode !== null) return

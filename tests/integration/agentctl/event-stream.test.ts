@@ -18,6 +18,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await daemon.kill()
+  expect(daemon.mistakes()).toEqual([])
   rmSync(dataDir, { recursive: true, force: true })
 })
 

@@ -15,6 +15,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await daemon.stop()
+  expect(daemon.mistakes()).toEqual([])
   rmSync(programs, { recursive: true, force: true })
   rmSync(dataDir, { recursive: true, force: true })
 })
