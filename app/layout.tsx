@@ -5,7 +5,8 @@ import { Providers } from "@/components/providers"
 import { themeScript } from "@/lib/client/theme"
 import "./globals.css"
 
-export const metadata: Metadata = { title: "Rewake", description: "A workbench for AI coding agents whose sessions survive." }
+// No title here: Next would put it back after the page has set its own, with the count of sessions that need you.
+export const metadata: Metadata = { description: "A workbench for AI coding agents whose sessions survive." }
 export const viewport: Viewport = {
   width: "device-width",
   initialScale: 1,
@@ -22,8 +23,8 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
     // The script below sets data-theme before React sees the element.
     <html lang="en" data-theme="dark" suppressHydrationWarning>
       <head>
+        <title>Rewake</title>
         {/* Browsers hide a nonce from scripts, so the hydrated attribute is always empty. */}
-        {/* biome-ignore lint/security/noDangerouslySetInnerHtml: a constant of ours. */}
         <script nonce={nonce} suppressHydrationWarning dangerouslySetInnerHTML={{ __html: themeScript }} />
       </head>
       <body>

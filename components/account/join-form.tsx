@@ -6,7 +6,7 @@ import { Button } from "@/components/ui/button"
 import { Field, FormError } from "@/components/ui/field"
 import { postJson } from "@/lib/client/api"
 import { errorSentence } from "@/lib/client/error-sentence"
-import { useHydrated } from "@/lib/client/hooks"
+import { focusOnMount, useHydrated } from "@/lib/client/hooks"
 import { isAppError } from "@/lib/contracts/errors"
 import { AuthShell } from "./auth-shell"
 import { signInWithPassword } from "./sign-in"
@@ -66,8 +66,8 @@ export function JoinForm({ kind }: JoinProps) {
 
   return (
     <AuthShell title={text.title} lead={text.lead} onSubmit={submit}>
-      {kind === "setup" && <Field label="Email" name="email" type="email" autoComplete="username" required autoFocus />}
-      <Field label="Name (optional)" name="name" autoComplete="name" autoFocus={kind === "invite"} maxLength={200} />
+      {kind === "setup" && <Field label="Email" name="email" type="email" autoComplete="username" required ref={focusOnMount} />}
+      <Field label="Name (optional)" name="name" autoComplete="name" ref={kind === "invite" ? focusOnMount : null} maxLength={200} />
       <Field
         label="Password"
         name="password"

@@ -4,7 +4,7 @@ import { useSearchParams } from "next/navigation"
 import { type FormEvent, useState } from "react"
 import { Button } from "@/components/ui/button"
 import { Field, FormError } from "@/components/ui/field"
-import { useHydrated } from "@/lib/client/hooks"
+import { focusOnMount, useHydrated } from "@/lib/client/hooks"
 import { AuthShell } from "./auth-shell"
 import { safeNext, signInSentence, signInWithPassword } from "./sign-in"
 
@@ -30,7 +30,7 @@ export function LoginForm() {
 
   return (
     <AuthShell title="Sign in" onSubmit={submit}>
-      <Field label="Email" name="email" type="email" autoComplete="username" required autoFocus />
+      <Field label="Email" name="email" type="email" autoComplete="username" required ref={focusOnMount} />
       <Field label="Password" name="password" type="password" autoComplete="current-password" required />
       <FormError>{error}</FormError>
       <Button type="submit" look="primary" disabled={!hydrated || busy} className="mt-1 py-[7px]">

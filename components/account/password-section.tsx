@@ -32,8 +32,23 @@ export function PasswordSection() {
   return (
     <Section title="Password">
       <form method="post" onSubmit={submit} className="flex max-w-[340px] flex-col gap-3">
-        <Field label="Current password" name="current" type="password" autoComplete="current-password" required error={wrong ? "This is not your current password." : null} />
-        <Field label="New password" name="new" type="password" autoComplete="new-password" required minLength={10} hint="At least 10 characters." />
+        <Field
+          label="Current password"
+          name="current"
+          type="password"
+          autoComplete="current-password"
+          required
+          error={wrong ? "This is not your current password." : null}
+        />
+        <Field
+          label="New password"
+          name="new"
+          type="password"
+          autoComplete="new-password"
+          required
+          minLength={10}
+          hint="At least 10 characters."
+        />
         {change.error && !wrong && <FormError>{errorSentence(change.error)}</FormError>}
         <div className="flex items-center gap-3">
           <Button type="submit" look="primary" disabled={change.isPending}>

@@ -17,12 +17,12 @@ export function ThemeSection() {
   const choice = useThemeChoice()
   return (
     <Section title="Appearance">
-      <div role="radiogroup" aria-label="Theme" className="inline-flex gap-0.5 rounded-m border border-line bg-bg p-0.5">
+      <div role="radiogroup" aria-label="Theme" className="inline-flex gap-0.5 rounded-md border border-line bg-bg p-0.5">
         {THEME_CHOICES.map(({ id, label }) => (
           <label
             key={id}
             className={cn(
-              "flex items-center rounded-s px-3 py-1 has-focus-visible:outline-2 has-focus-visible:outline-alive touch:min-h-11",
+              "flex items-center rounded-sm px-3 py-1 has-focus-visible:outline-2 has-focus-visible:outline-alive touch:min-h-11",
               choice === id ? "bg-hover font-[530] text-text" : "text-text-3 hover:text-text",
             )}
           >

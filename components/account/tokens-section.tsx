@@ -35,9 +35,9 @@ export function TokensSection() {
         </div>
       )}
       {create.data && (
-        <div role="status" className="mt-3 rounded-m border border-line bg-alive-soft p-3">
+        <div role="status" className="mt-3 rounded-md border border-line bg-alive-soft p-3">
           <p className="mb-1.5">Copy “{create.data.name}” now; it will not be shown again.</p>
-          <div className="flex items-center gap-2 rounded-s border border-line-soft bg-bg px-2.5 py-1.5">
+          <div className="flex items-center gap-2 rounded-sm border border-line-soft bg-bg px-2.5 py-1.5">
             <code className="min-w-0 flex-1 break-all font-mono text-s">{create.data.token}</code>
             <CopyButton text={create.data.token} />
           </div>

@@ -37,9 +37,9 @@ export function InviteForm() {
         </div>
       )}
       {invite.data && (
-        <div role="status" className="mt-3 rounded-m border border-line bg-alive-soft p-3">
+        <div role="status" className="mt-3 rounded-md border border-line bg-alive-soft p-3">
           <p className="mb-1.5">Send this link to {invite.variables?.email}. It works once.</p>
-          <div className="flex items-center gap-2 rounded-s border border-line-soft bg-bg px-2.5 py-1.5">
+          <div className="flex items-center gap-2 rounded-sm border border-line-soft bg-bg px-2.5 py-1.5">
             <code className="min-w-0 flex-1 break-all font-mono text-s">{invite.data.link}</code>
             <CopyButton text={invite.data.link} />
           </div>

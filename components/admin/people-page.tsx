@@ -1,5 +1,6 @@
 "use client"
 
+import { PhoneBar } from "@/components/frame/phone-bar"
 import { Button } from "@/components/ui/button"
 import { cn } from "@/components/ui/cn"
 import { FormError } from "@/components/ui/field"
@@ -13,7 +14,7 @@ import { InviteForm } from "./invite-form"
 export function PeoplePage() {
   const people = usePeople()
   return (
-    <Page title="People" lead="Who may use this server. Each person sees their own tasks only.">
+    <Page title="People" top={<PhoneBar />} lead="Who may use this server. Each person sees their own tasks only.">
       <Section title="Invite" lead="Makes a link that lets one person create their account.">
         <InviteForm />
       </Section>
@@ -49,7 +50,11 @@ function PersonRow({ person }: { person: Person }) {
         <span className="rounded-[4px] border border-line px-1.5 text-text-2 text-xs">{disabled ? "disabled" : person.role}</span>
         {!self && (
           <div className="flex gap-1">
-            <Button look="quiet" disabled={patch.isPending || disabled} onClick={() => patch.mutate({ id: person.id, role: person.role === "admin" ? "user" : "admin" })}>
+            <Button
+              look="quiet"
+              disabled={patch.isPending || disabled}
+              onClick={() => patch.mutate({ id: person.id, role: person.role === "admin" ? "user" : "admin" })}
+            >
               {person.role === "admin" ? "Make user" : "Make admin"}
             </Button>
             <Button look="quiet" disabled={patch.isPending} onClick={() => patch.mutate({ id: person.id, disabled: !disabled })}>

@@ -14,7 +14,7 @@ import { useFrameKeys } from "./use-frame-keys"
 /** The list beside the page; on a phone, one of the two. */
 export function Frame({ children }: { children: ReactNode }) {
   const onList = usePathname() === "/tasks"
-  const taskId = useParams()["taskId"]
+  const taskId = useParams().taskId
   const [palette, setPalette] = useState(false)
   const [keys, setKeys] = useState(false)
   const showKeys = useCallback(() => setKeys(true), [])
@@ -25,7 +25,10 @@ export function Frame({ children }: { children: ReactNode }) {
   useLeaveWhenSignedOut()
   return (
     <div className="grid h-dvh grid-cols-[264px_minmax(0,1fr)] phone:grid-cols-1">
-      <nav aria-label="Tasks" className={cn("flex min-h-0 flex-col border-line-soft border-r bg-panel phone:border-0", !onList && "phone:hidden")}>
+      <nav
+        aria-label="Tasks"
+        className={cn("flex min-h-0 flex-col border-line-soft border-r bg-panel phone:border-0", !onList && "phone:hidden")}
+      >
         <Sidebar onShowKeys={showKeys} />
       </nav>
       <main className={cn("flex min-h-0 min-w-0 flex-col", onList && "phone:hidden")}>{children}</main>

@@ -4,18 +4,19 @@ import * as Radix from "@radix-ui/react-dialog"
 import { Command } from "cmdk"
 import { Keyboard, LogOut, Moon, Plus, Settings, Users } from "lucide-react"
 import { useRouter } from "next/navigation"
-import { veilClass } from "@/components/ui/dialog"
 import { PhaseGlyph } from "@/components/task/phase-glyph"
-import { useAgentName } from "@/lib/client/queries/agents"
+import { veilClass } from "@/components/ui/dialog"
 import { useMe } from "@/lib/client/queries/account"
+import { useAgentName } from "@/lib/client/queries/agents"
 import { ALL_TASKS, useTasks } from "@/lib/client/queries/tasks"
 import { phaseOf, sessionPath, taskPath, taskPhase } from "@/lib/client/session-phase"
 import { chooseTheme } from "@/lib/client/theme"
 import { leave } from "./leave"
 
 const itemClass =
-  "flex items-center gap-2.5 rounded-s px-2.5 py-[7px] data-[selected=true]:bg-hover touch:min-h-11 [&>svg]:size-3.5 [&>svg]:shrink-0"
-const groupClass = "[&_[cmdk-group-heading]]:px-2.5 [&_[cmdk-group-heading]]:pt-2 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:text-text-3"
+  "flex items-center gap-2.5 rounded-sm px-2.5 py-[7px] data-[selected=true]:bg-hover touch:min-h-11 [&>svg]:size-3.5 [&>svg]:shrink-0"
+const groupClass =
+  "[&_[cmdk-group-heading]]:px-2.5 [&_[cmdk-group-heading]]:pt-2 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:text-text-3"
 
 type PaletteProps = { open: boolean; onOpenChange: (open: boolean) => void; onShowKeys: () => void }
 
@@ -49,15 +50,24 @@ function PaletteBody({ close, onShowKeys }: { close: () => void; onShowKeys: () 
     close()
     action()
   }
-  const light = () => document.documentElement.dataset["theme"] === "light"
+  const light = () => document.documentElement.dataset.theme === "light"
   return (
     <Command label="Go to a task or action" loop>
-      <Command.Input placeholder="Go to a task, a session, an action…" className="w-full border-line-soft border-b bg-transparent px-4 py-3 text-l outline-none" />
+      <Command.Input
+        placeholder="Go to a task, a session, an action…"
+        className="w-full border-line-soft border-b bg-transparent px-4 py-3 text-l outline-none"
+      />
       <Command.List className="max-h-[min(400px,60dvh)] overflow-y-auto p-1.5">
         <Command.Empty className="px-2.5 py-6 text-center text-text-3">Nothing found.</Command.Empty>
         <Command.Group heading="Tasks" className={groupClass}>
           {tasks.map((task) => (
-            <Command.Item key={task.id} value={`task ${task.id}`} keywords={[task.title]} onSelect={go(taskPath(task))} className={itemClass}>
+            <Command.Item
+              key={task.id}
+              value={`task ${task.id}`}
+              keywords={[task.title]}
+              onSelect={go(taskPath(task))}
+              className={itemClass}
+            >
               <PhaseGlyph phase={taskPhase(task)} />
               <span className="truncate">{task.title}</span>
               <span className="ml-auto shrink-0 font-mono text-text-3 text-xs">#{task.id}</span>
@@ -69,7 +79,13 @@ function PaletteBody({ close, onShowKeys }: { close: () => void; onShowKeys: () 
             .filter((task) => task.sessions.length > 1)
             .flatMap((task) => task.sessions.map((session) => ({ task, session })))
             .map(({ task, session }) => (
-              <Command.Item key={session.id} value={session.id} keywords={[task.title, agentName(session.agent)]} onSelect={go(sessionPath(session))} className={itemClass}>
+              <Command.Item
+                key={session.id}
+                value={session.id}
+                keywords={[task.title, agentName(session.agent)]}
+                onSelect={go(sessionPath(session))}
+                className={itemClass}
+              >
                 <PhaseGlyph phase={phaseOf(session)} />
                 <span className="truncate">{agentName(session.agent)}</span>
                 <span className="truncate text-text-3">{task.title}</span>

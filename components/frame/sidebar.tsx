@@ -26,7 +26,7 @@ export function Sidebar({ onShowKeys }: { onShowKeys: () => void }) {
         <UserMenu />
       </div>
       <div className="mx-2.5 mb-2 flex gap-1.5">
-        <label className="flex min-w-0 flex-1 items-center gap-[7px] rounded-s border border-line bg-bg px-2 text-text-3 focus-within:border-alive">
+        <label className="flex min-w-0 flex-1 items-center gap-[7px] rounded-sm border border-line bg-bg px-2 text-text-3 focus-within:border-alive">
           <Search className="size-3.5 shrink-0" />
           <input
             id={SEARCH_ID}
@@ -55,7 +55,7 @@ export function Sidebar({ onShowKeys }: { onShowKeys: () => void }) {
         </Link>
       </div>
       {hidden && (
-        <div className="mx-2.5 mb-1 flex items-center gap-2 rounded-s bg-hover px-2 py-1 text-s text-text-2">
+        <div className="mx-2.5 mb-1 flex items-center gap-2 rounded-sm bg-hover px-2 py-1 text-s text-text-2">
           <EyeOff className="size-3.5" /> Hidden tasks
           <button type="button" className="ml-auto text-text hover:underline touch:min-h-11" onClick={() => setHidden(false)}>
             Back
@@ -81,7 +81,7 @@ export function Sidebar({ onShowKeys }: { onShowKeys: () => void }) {
             </MenuItem>
           </MenuContent>
         </MenuRoot>
-        <button type="button" onClick={onShowKeys} className="rounded-s px-1.5 py-1 hover:bg-hover hover:text-text touch:hidden">
+        <button type="button" onClick={onShowKeys} className="rounded-sm px-1.5 py-1 hover:bg-hover hover:text-text touch:hidden">
           ? keys
         </button>
       </div>

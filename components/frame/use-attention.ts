@@ -9,7 +9,8 @@ export function useAttention(taskId: string | undefined): void {
   const pathname = usePathname()
   const { data: tasks } = useTasks(ALL_TASKS)
   const title = tasks?.find((task) => String(task.id) === taskId)?.title
-  const needing = tasks?.flatMap((task) => task.sessions.filter((s) => phaseOf(s) === "needs_you").map((session) => ({ task, session }))) ?? []
+  const needing =
+    tasks?.flatMap((task) => task.sessions.filter((s) => phaseOf(s) === "needs_you").map((session) => ({ task, session }))) ?? []
   const known = useRef<ReadonlySet<string> | null>(null)
 
   useEffect(() => {

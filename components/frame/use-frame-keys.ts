@@ -34,7 +34,7 @@ export function useFrameKeys({ togglePalette, showKeys }: FrameActions): void {
 
 function moveInList(by: 1 | -1): void {
   const rows = [...document.querySelectorAll<HTMLElement>("[data-task-row]")]
-  const focused = rows.findIndex((row) => row === document.activeElement)
+  const focused = rows.indexOf(document.activeElement as HTMLElement)
   const current = focused === -1 ? rows.findIndex((row) => row.getAttribute("aria-current") === "page") : focused
   const next = rows[Math.min(rows.length - 1, Math.max(0, current + by))]
   next?.focus()

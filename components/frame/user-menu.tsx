@@ -17,7 +17,10 @@ export function UserMenu() {
   return (
     <MenuRoot>
       <MenuTrigger asChild>
-        <IconButton label="Account" className="ml-auto rounded-full border border-line bg-raised font-[600] text-text-2 text-xs uppercase touch:size-9">
+        <IconButton
+          label="Account"
+          className="ml-auto rounded-full! border border-line bg-raised font-[600] text-text-2 text-xs uppercase touch:size-9"
+        >
           {name.slice(0, 1)}
         </IconButton>
       </MenuTrigger>

@@ -122,7 +122,11 @@ function WakingSteps({ waking }: { waking: Waking }) {
         const step = waking.steps.find((s) => s.name === name)
         const took = step && (step.doneAt ? Date.parse(step.doneAt) : now) - Date.parse(step.at)
         return (
-          <span key={name} aria-current={step && !step.doneAt ? "step" : undefined} className={step ? (step.doneAt ? "text-text-2" : "font-[530]") : "text-text-3"}>
+          <span
+            key={name}
+            aria-current={step && !step.doneAt ? "step" : undefined}
+            className={step ? (step.doneAt ? "text-text-2" : "font-[530]") : "text-text-3"}
+          >
             {at > 0 && <span className="text-text-3"> → </span>}
             {names[name]}
             {took !== undefined && now > 0 && <span className="text-text-3 tabular-nums"> {formatSpan(took)}</span>}

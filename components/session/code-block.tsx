@@ -16,7 +16,7 @@ export function CodeBlock({ children }: ComponentProps<"pre">) {
   const language = /language-([^\s]+)/.exec(code.className ?? "")?.[1]?.toLowerCase() ?? ""
   const lines = useHighlighted(text, language, !open)
   return (
-    <div className="group/code relative my-2 overflow-hidden rounded-m border border-line-soft bg-panel">
+    <div className="group/code relative my-2 overflow-hidden rounded-md border border-line-soft bg-panel">
       <div className="flex h-7 items-center border-line-soft border-b pr-1 pl-3 text-text-3 text-xs">
         <span>{language || "text"}</span>
         <CopyButton text={text} className="ml-auto touch:min-h-0 touch:px-3 touch:py-1.5" />
@@ -49,10 +49,8 @@ function useHighlighted(text: string, language: string, closed: boolean): Highli
 
 function Tokens({ lines }: { lines: HighlightedLines }) {
   return lines.map((line, row) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: lines and tokens of one text never move.
     <span key={row}>
       {line.map((token, column) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: see above.
         <span key={column} className="shiki-token" style={token.htmlStyle as React.CSSProperties}>
           {token.content}
         </span>

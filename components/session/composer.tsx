@@ -43,7 +43,7 @@ export function Composer({ sessionId, agentName, phase, queues, stop, onSend }: 
     send()
   }
   return (
-    <div className="rounded-l border border-line bg-raised focus-within:border-[color-mix(in_oklab,var(--alive)_55%,var(--line))]">
+    <div className="rounded-lg border border-line bg-raised focus-within:border-[color-mix(in_oklab,var(--alive)_55%,var(--line))]">
       <textarea
         ref={field}
         data-composer
@@ -53,7 +53,7 @@ export function Composer({ sessionId, agentName, phase, queues, stop, onSend }: 
         onKeyDown={onKeyDown}
         aria-label={`Message to ${agentName}`}
         placeholder={placeholders[phase] ?? "Reply…"}
-        className="block max-h-[38dvh] min-h-[46px] w-full resize-none bg-transparent px-3 pt-2.5 pb-1 text-l leading-[1.5] outline-none"
+        className="block max-h-[38dvh] min-h-[46px] w-full resize-none bg-transparent px-3 pt-2.5 pb-1 text-l leading-[1.5] outline-none placeholder:overflow-hidden placeholder:text-ellipsis placeholder:whitespace-nowrap"
       />
       <div className="flex items-center gap-1.5 px-2 pb-2 pl-3 text-s text-text-3">
         <span className="truncate">{agentName}</span>

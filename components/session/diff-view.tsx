@@ -19,7 +19,6 @@ export function DiffView({ path, oldText, newText }: { path: string; oldText: st
       <div tabIndex={0} className="max-h-[460px] overflow-auto py-1 font-mono text-[12px] leading-[1.55]">
         <div className="w-max min-w-full">
           {diff.rows.map((row, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: rows of one diff never move.
             <Row key={at} row={row} />
           ))}
         </div>

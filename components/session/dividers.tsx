@@ -3,18 +3,34 @@
 import { memo, type ReactNode } from "react"
 import { cn } from "@/components/ui/cn"
 import { Glyph } from "@/components/ui/glyph"
-import { formatClock, formatSpan, plural } from "@/lib/client/format"
+import { formatMoment, formatSpan, plural } from "@/lib/client/format"
 import type { Note, NoteItem, ReceiptItem, RunEnd, RunEndItem } from "@/lib/client/transcript-items"
-import { interruptionSentence } from "@/lib/contracts/status"
+import type { InterruptionReason } from "@/lib/contracts/status"
 import { useFold } from "./use-fold"
 
+const tones = { quiet: "text-text-3", warn: "text-warn", bad: "text-bad" }
+
 /** One quiet line across the transcript. */
-function Divider({ children, tone = "quiet" }: { children: ReactNode; tone?: "quiet" | "warn" | "bad" }) {
+function Divider({ children, tone = "quiet" }: { children: ReactNode; tone?: keyof typeof tones }) {
   return (
-    <div className={cn("flex items-center gap-2.5 text-s text-text-3 before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line", tone === "warn" && "text-warn", tone === "bad" && "text-bad")}>
+    <div
+      className={cn(
+        "flex items-center gap-2.5 text-s before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line",
+        tones[tone],
+      )}
+    >
       <span className="max-w-[85%] text-center">{children}</span>
     </div>
   )
+}
+
+const interruptionWords: Record<InterruptionReason, string> = {
+  process_restart: "the server restarted",
+  executor_lost: "its executor went away",
+  delivery_uncertain: "delivery uncertain, nothing was sent twice",
+  wait_timeout: "nobody answered in time",
+  token_invalid: "the question could no longer be answered",
+  abandoned: "given up, its executor could not be reached",
 }
 
 function endWords(end: RunEnd): ReactNode {
@@ -24,7 +40,7 @@ function endWords(end: RunEnd): ReactNode {
     case "stopped":
       return `The agent stopped: ${end.stopReason.replaceAll("_", " ")}`
     case "interrupted":
-      return `⚠ interrupted · ${interruptionSentence[end.reason] ?? end.reason}`
+      return `⚠ interrupted · ${interruptionWords[end.reason] ?? end.reason}`
     case "failed":
       return end.message
   }
@@ -32,9 +48,14 @@ function endWords(end: RunEnd): ReactNode {
 
 export const RunEndRow = memo(function RunEndRow({ item }: { item: RunEndItem }) {
   const { end } = item
-  if (end.outcome !== "failed") return <Divider tone={end.outcome === "interrupted" ? "warn" : "quiet"}>{endWords(end)}</Divider>
+  if (end.outcome !== "failed")
+    return (
+      <Divider tone={end.outcome === "interrupted" ? "warn" : "quiet"}>
+        {endWords(end)} · {formatMoment(item.ts, Date.now())}
+      </Divider>
+    )
   return (
-    <div className="flex items-baseline gap-2 rounded-m border border-[color-mix(in_oklab,var(--bad)_35%,var(--line))] bg-bad-soft px-3 py-2">
+    <div className="flex items-baseline gap-2 rounded-md border border-[color-mix(in_oklab,var(--bad)_35%,var(--line))] bg-bad-soft px-3 py-2">
       <Glyph name="cross" className="translate-y-[2px]" />
       <div className="min-w-0 break-words">
         <span className="font-[530]">This run failed.</span> <span className="text-text-2">{end.message}</span>
@@ -53,13 +74,19 @@ export const ReceiptRow = memo(function ReceiptRow({ item }: { item: ReceiptItem
   return (
     <div>
       <Divider>
-        <button type="button" aria-expanded={open} onClick={toggle} className="rounded-s px-1.5 py-0.5 hover:bg-hover hover:text-text-2 touch:min-h-11">
-          {receiptVerb[receipt.receipt_kind]} {formatClock(receipt.ts)} · <b className="font-[530] text-alive">memory: {receipt.agent_memory}</b> · {filesWords(receipt.files)}
+        <button
+          type="button"
+          aria-expanded={open}
+          onClick={toggle}
+          className="rounded-sm px-1.5 py-0.5 hover:bg-hover hover:text-text-2 touch:min-h-11"
+        >
+          {receiptVerb[receipt.receipt_kind]} {formatMoment(receipt.ts, Date.now())} ·{" "}
+          <b className="font-[530] text-alive">memory: {receipt.agent_memory}</b> · {filesWords(receipt.files)}
           {ended > 0 && ` · ${plural(ended, "process", "processes")} ended`}
         </button>
       </Divider>
       {open && (
-        <dl className="mx-auto mt-2 grid max-w-[480px] grid-cols-[auto_1fr] gap-x-5 gap-y-1 rounded-m border border-line-soft bg-panel px-3.5 py-2.5 text-s">
+        <dl className="mx-auto mt-2 grid max-w-[480px] grid-cols-[auto_1fr] gap-x-5 gap-y-1 rounded-md border border-line-soft bg-panel px-3.5 py-2.5 text-s">
           <Line term="Level">{receipt.level}</Line>
           <Line term="Agent's memory">{receipt.agent_memory}</Line>
           <Line term="Conversation">{plural(receipt.messages, "message")}</Line>
@@ -71,7 +98,6 @@ export const ReceiptRow = memo(function ReceiptRow({ item }: { item: ReceiptItem
           ))}
           <Line term="Queue">{plural(receipt.queue, "prompt")}</Line>
           {receipt.attempts.map((attempt, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a strategy may be tried twice.
             <Line key={at} term={`Tried: ${attempt.strategy}`}>
               {attempt.outcome}
             </Line>
@@ -128,14 +154,18 @@ export const NoteRow = memo(function NoteRow({ item }: { item: NoteItem }) {
   return (
     <div>
       <Divider tone={tone}>
-        {noteWords(note)} {formatClock(item.ts)}
+        {noteWords(note)} · {formatMoment(item.ts, Date.now())}
         {stderr !== "" && (
           <button type="button" aria-expanded={open} onClick={toggle} className="ml-2 underline touch:min-h-11">
             {open ? "Hide output" : "Show output"}
           </button>
         )}
       </Divider>
-      {open && <pre className="mt-2 max-h-60 overflow-auto whitespace-pre-wrap rounded-m border border-line-soft bg-panel px-2.5 py-2 font-mono text-s text-text-2">{stderr}</pre>}
+      {open && (
+        <pre className="mt-2 max-h-60 overflow-auto whitespace-pre-wrap rounded-md border border-line-soft bg-panel px-2.5 py-2 font-mono text-s text-text-2">
+          {stderr}
+        </pre>
+      )}
     </div>
   )
 })

@@ -33,7 +33,6 @@ export function Markdown({ text, streaming = false }: { text: string; streaming?
   const last = split.blocks.length - 1
   return split.blocks.map((block, at) => (
     // A block keeps its place for good: blocks are only ever added at the end.
-    // biome-ignore lint/suspicious/noArrayIndexKey: the index is the identity.
     <Block key={at} text={block} open={streaming && at === last && endsInFence(block)} />
   ))
 }

@@ -11,7 +11,7 @@ import { useFold } from "./use-fold"
 export const UserBubble = memo(function UserBubble({ item }: { item: UserItem }) {
   return (
     <div className="flex justify-end">
-      <div className="max-w-[78%] whitespace-pre-wrap break-words rounded-l rounded-br-[4px] border border-line bg-raised px-3 py-2 phone:max-w-[88%]">
+      <div className="max-w-[78%] whitespace-pre-wrap break-words rounded-lg rounded-br-[4px] border border-line bg-raised px-3 py-2 phone:max-w-[88%]">
         <span className="sr-only">You: </span>
         {item.text}
       </div>
@@ -38,7 +38,12 @@ export const Thought = memo(function Thought({ item }: { item: MessageItem }) {
   const [open, toggle] = useFold(item.key)
   return (
     <div>
-      <button type="button" aria-expanded={open} onClick={toggle} className="-ml-1 flex items-center gap-1 rounded-s px-1 text-text-3 hover:text-text-2 touch:min-h-11">
+      <button
+        type="button"
+        aria-expanded={open}
+        onClick={toggle}
+        className="-ml-1 flex items-center gap-1 rounded-sm px-1 text-text-3 hover:text-text-2 touch:min-h-11"
+      >
         <ChevronRight className={cn("size-3.5 transition-transform", open && "rotate-90")} />
         <span className={cn(item.streaming && "animate-breathe")}>{thoughtWords(item)}</span>
         {item.partial && <span className="text-warn">· cut off</span>}

@@ -10,7 +10,7 @@ const entryWord: Record<PlanEntry["status"], string> = { pending: "to do", in_pr
 export const PlanCard = memo(function PlanCard({ item }: { item: PlanItem }) {
   const done = item.entries.filter((entry) => entry.status === "completed").length
   return (
-    <section aria-label="Plan" className="rounded-m border border-line-soft px-3 py-2">
+    <section aria-label="Plan" className="rounded-md border border-line-soft px-3 py-2">
       <h3 className="mb-1 flex font-[560] text-s text-text-2">
         Plan
         <span className="ml-auto font-normal text-text-3 tabular-nums">
@@ -19,11 +19,12 @@ export const PlanCard = memo(function PlanCard({ item }: { item: PlanItem }) {
       </h3>
       <ul>
         {item.entries.map((entry, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: an agent may repeat a step's words.
           <li key={at} className="flex items-baseline gap-2 py-0.5">
-            <Glyph name={entryGlyph[entry.status]} className="translate-y-[2px]" />
+            <Glyph name={entryGlyph[entry.status]} className={cn("translate-y-[2px]", item.ended && "animate-none")} />
             <span className="sr-only">{entryWord[entry.status]}: </span>
-            <span className={cn(entry.status === "completed" && "text-text-3", entry.status === "in_progress" && "font-[530]")}>{entry.content}</span>
+            <span className={cn(entry.status === "completed" && "text-text-3", entry.status === "in_progress" && "font-[530]")}>
+              {entry.content}
+            </span>
           </li>
         ))}
       </ul>

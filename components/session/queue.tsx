@@ -4,6 +4,7 @@ import { ArrowDown, ArrowUp, Pencil, X } from "lucide-react"
 import { useState } from "react"
 import { Button, IconButton } from "@/components/ui/button"
 import { errorSentence } from "@/lib/client/error-sentence"
+import { takeFocus } from "@/lib/client/hooks"
 import type { Unsent } from "@/lib/client/outbox"
 import { usePatchPrompt, useWithdrawPrompt } from "@/lib/client/queries/session"
 import type { Prompt } from "@/lib/client/transcript-items"
@@ -20,7 +21,10 @@ type QueueProps = {
 export function Queue({ sessionId, queue, unsent, onRetry, onDiscard }: QueueProps) {
   if (queue.length === 0 && unsent.length === 0) return null
   return (
-    <section aria-label="Queue" className="mx-2.5 max-h-[28dvh] overflow-y-auto rounded-t-m border border-line-soft border-b-0 bg-panel text-s text-text-2">
+    <section
+      aria-label="Queue"
+      className="mx-2.5 max-h-[28dvh] overflow-y-auto rounded-t-md border border-line-soft border-b-0 bg-panel text-s text-text-2"
+    >
       <ul className="divide-y divide-line-soft">
         {queue.map((prompt, at) => (
           <QueuedRow key={prompt.promptId} sessionId={sessionId} prompt={prompt} at={at} count={queue.length} />
@@ -94,7 +98,8 @@ function EditPrompt({ text, onSave, onCancel }: { text: string; onSave: (text: s
       <textarea
         aria-label="Edit queued message"
         value={draft}
-        autoFocus
+        ref={takeFocus}
+        onFocus={(event) => event.currentTarget.setSelectionRange(draft.length, draft.length)}
         rows={Math.min(8, draft.split("\n").length + 1)}
         onChange={(event) => setDraft(event.target.value)}
         onKeyDown={(event) => {
@@ -106,7 +111,7 @@ function EditPrompt({ text, onSave, onCancel }: { text: string; onSave: (text: s
             onSave(draft)
           }
         }}
-        className="block w-full resize-none rounded-s border border-line bg-bg px-2 py-1 text-m text-text outline-none focus-visible:border-alive"
+        className="block w-full resize-none rounded-sm border border-line bg-bg px-2 py-1 text-m text-text outline-none focus-visible:border-alive"
       />
       <div className="mt-1.5 flex justify-end gap-1.5">
         <Button look="quiet" onClick={onCancel}>

@@ -55,15 +55,23 @@ export function SessionScreen({ taskId, sessionId }: { taskId: number; sessionId
       <SessionHead task={task.data} session={session.data} processesSince={transcript.processesSince} />
       <SessionTabs task={task.data} sessionId={sessionId} />
       <BannerStrip banner={banner} actions={actions} />
-      <TranscriptPane feed={feed} />
+      <TranscriptPane feed={feed} sent={outbox.sent} />
       <div className="mx-auto w-full max-w-[796px] shrink-0 px-[18px] pt-1.5 pb-3.5 phone:px-2.5 phone:pb-[max(10px,env(safe-area-inset-bottom))]">
-        {running && phase !== "needs_you" && transcript.lastEventAt && <SilenceNotice lastEventAt={transcript.lastEventAt} agentName={agentName} onCancel={interrupt} />}
-        <Queue sessionId={sessionId} queue={transcript.queue} unsent={outbox.entries} onRetry={(entry) => void outbox.retry(entry)} onDiscard={outbox.discard} />
+        {running && phase !== "needs_you" && transcript.lastEventAt && (
+          <SilenceNotice lastEventAt={transcript.lastEventAt} agentName={agentName} onCancel={interrupt} />
+        )}
+        <Queue
+          sessionId={sessionId}
+          queue={transcript.queue}
+          unsent={outbox.entries}
+          onRetry={(entry) => void outbox.retry(entry)}
+          onDiscard={outbox.discard}
+        />
         <Composer
           sessionId={sessionId}
           agentName={agentName}
           phase={phase}
-          queues={(running && phase !== "needs_you") || transcript.waking !== null || transcript.queue.length > 0}
+          queues={phase !== "needs_you" && (running || transcript.waking !== null || transcript.queue.length > 0)}
           stop={{ shown: running, busy: stopping, onStop: interrupt }}
           onSend={(text) => void outbox.send(text)}
         />

@@ -3,8 +3,8 @@
 import { Plus } from "lucide-react"
 import Link from "next/link"
 import { useRouter } from "next/navigation"
-import { PhaseGlyph } from "@/components/task/phase-glyph"
 import { comesBackSentence } from "@/components/task/agent-picker"
+import { PhaseGlyph } from "@/components/task/phase-glyph"
 import { IconButton } from "@/components/ui/button"
 import { cn } from "@/components/ui/cn"
 import { MenuContent, MenuItem, MenuLabel, MenuRoot, MenuTrigger } from "@/components/ui/menu"
@@ -19,8 +19,14 @@ export function SessionTabs({ task, sessionId }: { task: TaskView | undefined; s
       <span aria-current="page" className="border-alive border-b-2 px-[9px] pt-[5px] pb-[7px] font-[530] phone:py-3">
         Chat
       </span>
-      <nav aria-label="Sessions" className="ml-auto flex min-w-0 items-center gap-1 self-center overflow-x-auto py-1 [scrollbar-width:none]">
-        {task && [...task.sessions].sort((a, b) => a.created_at.localeCompare(b.created_at)).map((session) => <SessionChip key={session.id} session={session} current={session.id === sessionId} />)}
+      <nav
+        aria-label="Sessions"
+        className="ml-auto flex min-w-0 items-center gap-1 self-center overflow-x-auto py-1 [scrollbar-width:none]"
+      >
+        {task &&
+          [...task.sessions]
+            .sort((a, b) => a.created_at.localeCompare(b.created_at))
+            .map((session) => <SessionChip key={session.id} session={session} current={session.id === sessionId} />)}
         {task && <NewSession taskId={task.id} fromSessionId={sessionId} />}
       </nav>
     </div>
@@ -35,7 +41,10 @@ function SessionChip({ session, current }: { session: SessionView; current: bool
       href={sessionPath(session)}
       title={`${agentName(session.agent)}: ${phaseWord[phase]}`}
       aria-current={current ? "page" : undefined}
-      className={cn("flex shrink-0 items-center gap-1.5 rounded-full border border-line px-[9px] py-[2px] text-s hover:text-text touch:min-h-9 touch:px-3", current ? "bg-hover text-text" : "text-text-2")}
+      className={cn(
+        "flex shrink-0 items-center gap-1.5 rounded-full border border-line px-[9px] py-[2px] text-s hover:text-text touch:min-h-9 touch:px-3",
+        current ? "bg-hover text-text" : "text-text-2",
+      )}
     >
       <PhaseGlyph phase={phase} size={11} />
       {agentName(session.agent)}
@@ -62,7 +71,9 @@ function NewSession({ taskId, fromSessionId }: { taskId: number; fromSessionId: 
           <MenuItem key={agent.id} disabled={!agent.available} onSelect={() => start(agent.id)}>
             <span className="min-w-0">
               <span className="block font-[530]">{agent.name}</span>
-              <span className="block text-s text-text-3">{agent.available ? comesBackSentence[agent.comes_back] : agent.unavailable_reason}</span>
+              <span className="block text-s text-text-3">
+                {agent.available ? comesBackSentence[agent.comes_back] : agent.unavailable_reason}
+              </span>
             </span>
           </MenuItem>
         ))}

@@ -12,7 +12,7 @@ export function SilenceNotice({ lastEventAt, agentName, onCancel }: { lastEventA
   const silent = now - Date.parse(lastEventAt)
   if (now === 0 || silent < SILENT_AFTER_MS) return null
   return (
-    <div role="status" className="mb-2 flex items-center gap-3 rounded-m border border-line-soft bg-panel px-3 py-1.5 text-s text-text-2">
+    <div role="status" className="mb-2 flex items-center gap-3 rounded-md border border-line-soft bg-panel px-3 py-1.5 text-s text-text-2">
       <span>
         {agentName} has said nothing for {plural(Math.floor(silent / 60_000), "minute")}. It may still be working.
       </span>

@@ -1,6 +1,7 @@
 "use client"
 
 import { useState } from "react"
+import { takeFocus } from "@/lib/client/hooks"
 import { usePatchTask } from "@/lib/client/queries/tasks"
 import type { TaskView } from "@/lib/contracts/task"
 
@@ -16,8 +17,13 @@ export function TaskTitle({ task }: { task: TaskView }) {
   }
   if (draft === null) {
     return (
-      <h1 className="min-w-0 font-[620] text-l">
-        <button type="button" title="Rename" onClick={() => setDraft(shown)} className="-mx-1.5 block max-w-full truncate rounded-s px-1.5 text-left hover:bg-hover touch:min-h-11">
+      <h1 className="-mx-1.5 min-w-0 font-[620] text-l">
+        <button
+          type="button"
+          title="Rename"
+          onClick={() => setDraft(shown)}
+          className="block max-w-full truncate rounded-sm px-1.5 text-left hover:bg-hover touch:min-h-11"
+        >
           {shown}
         </button>
       </h1>
@@ -28,7 +34,7 @@ export function TaskTitle({ task }: { task: TaskView }) {
       aria-label="Title"
       value={draft}
       maxLength={200}
-      autoFocus
+      ref={takeFocus}
       onFocus={(event) => event.currentTarget.select()}
       onChange={(event) => setDraft(event.target.value)}
       onBlur={save}
@@ -38,7 +44,7 @@ export function TaskTitle({ task }: { task: TaskView }) {
         event.stopPropagation()
         setDraft(null)
       }}
-      className="-mx-1.5 -my-px min-w-0 max-w-[460px] flex-1 rounded-s border border-line bg-bg px-1.5 font-[620] text-l outline-none focus-visible:border-alive touch:min-h-11"
+      className="-mx-1.5 -my-px min-w-0 max-w-[460px] flex-1 rounded-sm border border-line bg-bg px-1.5 font-[620] text-l outline-none focus-visible:border-alive touch:min-h-11"
     />
   )
 }

@@ -25,7 +25,6 @@ export function ToolBody({ item }: { item: ToolItem }) {
       )}
       {item.output.length === 0 && input !== null && <Pre text={input} />}
       {item.output.map((part, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: parts of one output never move.
         <Part key={at} part={part} />
       ))}
       {empty && <p className="px-2.5 py-1.5 text-text-3">No output{item.status === "in_progress" ? " yet" : ""}.</p>}
@@ -53,12 +52,19 @@ function Pre({ text, note = null }: { text: string; note?: string | null }) {
   return (
     <div className="border-line-soft border-b last:border-0">
       {hidden > 0 && (
-        <button type="button" onClick={() => setAll(true)} className="w-full px-2.5 py-1.5 text-left text-text-3 hover:text-text touch:min-h-11">
+        <button
+          type="button"
+          onClick={() => setAll(true)}
+          className="w-full px-2.5 py-1.5 text-left text-text-3 hover:text-text touch:min-h-11"
+        >
           Show {hidden} earlier lines
         </button>
       )}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so it must be reachable by keyboard. */}
-      <pre tabIndex={0} className="max-h-[420px] overflow-auto whitespace-pre-wrap break-words px-2.5 py-2 font-mono text-[12px] text-text-2 leading-[1.55]">
+      <pre
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so it must be reachable by keyboard.
+        tabIndex={0}
+        className="max-h-[420px] overflow-auto whitespace-pre-wrap break-words px-2.5 py-2 font-mono text-[12px] text-text-2 leading-[1.55]"
+      >
         {lines.slice(hidden).join("\n")}
       </pre>
       {note && <p className="px-2.5 pb-1.5 text-text-3 text-xs">{note}</p>}

@@ -1,6 +1,18 @@
 "use client"
 
-import { ArrowRightLeft, Brain, ChevronRight, FileText, Globe, type LucideIcon, Pencil, Search, Terminal, Trash2, Wrench } from "lucide-react"
+import {
+  ArrowRightLeft,
+  Brain,
+  ChevronRight,
+  FileText,
+  Globe,
+  type LucideIcon,
+  Pencil,
+  Search,
+  Terminal,
+  Trash2,
+  Wrench,
+} from "lucide-react"
 import { memo } from "react"
 import { cn } from "@/components/ui/cn"
 import { Glyph, type GlyphName } from "@/components/ui/glyph"
@@ -53,8 +65,13 @@ export const ToolCall = memo(function ToolCall({ item }: { item: ToolItem }) {
   const [open, toggle] = useFold(item.key)
   const Icon = icons[item.toolKind] ?? Wrench
   return (
-    <div className="overflow-hidden rounded-m border border-line-soft text-s">
-      <button type="button" aria-expanded={open} onClick={toggle} className="flex w-full items-center gap-2 px-2.5 py-1.5 text-left text-text-2 hover:bg-[color-mix(in_oklab,var(--hover)_50%,transparent)] touch:min-h-11">
+    <div className="overflow-hidden rounded-md border border-line-soft text-s">
+      <button
+        type="button"
+        aria-expanded={open}
+        onClick={toggle}
+        className="flex w-full items-center gap-2 px-2.5 py-1.5 text-left text-text-2 hover:bg-[color-mix(in_oklab,var(--hover)_50%,transparent)] touch:min-h-11"
+      >
         <Glyph name={statusGlyph[item.status]} />
         <span className="sr-only">{statusWord[item.status]}: </span>
         <Icon className="size-3.5 shrink-0 text-text-3" aria-label={item.toolKind} />

@@ -4,7 +4,7 @@ import type { SessionFeedHandle } from "@/lib/client/queries/session-feed"
 import { TranscriptView } from "./transcript-view"
 
 /** The transcript, or what stands in its place while there is none. */
-export function TranscriptPane({ feed }: { feed: SessionFeedHandle }) {
+export function TranscriptPane({ feed, sent }: { feed: SessionFeedHandle; sent: number }) {
   const { transcript } = feed
   if (feed.phase === "failed") {
     return (
@@ -18,17 +18,28 @@ export function TranscriptPane({ feed }: { feed: SessionFeedHandle }) {
   }
   if (feed.phase === "loading") return <TranscriptSkeleton />
   if (transcript.items.length === 0 && !transcript.run) {
-    return <p className="grid flex-1 place-items-center px-6 text-center text-text-3">Nothing was said yet. Write below what should be done.</p>
+    return (
+      <p className="grid flex-1 place-items-center px-6 text-center text-text-3">Nothing was said yet. Write below what should be done.</p>
+    )
   }
-  return <TranscriptView items={transcript.items} run={transcript.run} hasOlder={feed.hasOlder} loadingOlder={feed.loadingOlder} onOlder={feed.loadOlder} />
+  return (
+    <TranscriptView
+      items={transcript.items}
+      run={transcript.waiting ? null : transcript.run}
+      hasOlder={feed.hasOlder}
+      loadingOlder={feed.loadingOlder}
+      sent={sent}
+      onOlder={feed.loadOlder}
+    />
+  )
 }
 
 function TranscriptSkeleton() {
   return (
     <div role="status" aria-label="Loading" className="mx-auto w-full max-w-[796px] flex-1 animate-breathe px-[18px] pt-5">
-      <div className="ml-auto h-9 w-2/5 rounded-l bg-line-soft" />
+      <div className="ml-auto h-9 w-2/5 rounded-lg bg-line-soft" />
       {[92, 78, 85, 40].map((width) => (
-        <div key={width} className="mt-3 h-3 rounded-s bg-line-soft" style={{ width: `${width}%` }} />
+        <div key={width} className="mt-3 h-3 rounded-sm bg-line-soft" style={{ width: `${width}%` }} />
       ))}
     </div>
   )

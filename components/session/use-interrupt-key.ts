@@ -10,7 +10,7 @@ export function useInterruptKey(active: boolean, interrupt: () => void): void {
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.key !== "Escape" || event.isComposing || event.defaultPrevented || overlayOpen()) return
       const target = event.target
-      const inComposer = target instanceof HTMLElement && target.dataset["composer"] !== undefined
+      const inComposer = target instanceof HTMLElement && target.dataset.composer !== undefined
       if (isTyping(target) && !inComposer) return
       act.current()
     }

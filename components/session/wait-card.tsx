@@ -29,7 +29,10 @@ function OpenWait({ item }: { item: WaitItem }) {
   const error = answers.error(item.tokenId)
   const ready = answers.waitOf(item.tokenId) !== undefined && chosen === undefined
   return (
-    <section aria-label={`${agentName} ${asks[item.waitKind]}`} className="rounded-m border border-[color-mix(in_oklab,var(--need)_45%,var(--line))] bg-need-soft px-[13px] py-[11px]">
+    <section
+      aria-label={`${agentName} ${asks[item.waitKind]}`}
+      className="rounded-md border border-[color-mix(in_oklab,var(--need)_45%,var(--line))] bg-need-soft px-[13px] py-[11px]"
+    >
       <h3 className="flex items-baseline gap-2 font-[560]">
         <Glyph name="need" className="translate-y-[2px]" />
         <span className="min-w-0 break-words">
@@ -40,7 +43,7 @@ function OpenWait({ item }: { item: WaitItem }) {
         </span>
       </h3>
       {item.detail && (
-        <pre className="mt-2 max-h-60 overflow-auto whitespace-pre-wrap break-words rounded-s border border-line-soft bg-bg px-2.5 py-[7px] font-mono text-[12.5px] leading-normal">
+        <pre className="mt-2 max-h-60 overflow-auto whitespace-pre-wrap break-words rounded-sm border border-line-soft bg-bg px-2.5 py-[7px] font-mono text-[12.5px] leading-normal">
           {item.detail}
         </pre>
       )}
@@ -82,7 +85,7 @@ function settledWords(item: WaitItem, settled: Settled): string {
 function SettledWait({ item, settled }: { item: WaitItem; settled: Settled }) {
   const refused = settled.how !== "answered" || settled.outcome.kind === "cancelled" || isRejection(item, settled.outcome.option_id)
   return (
-    <div className="flex items-baseline gap-2 rounded-m border border-line-soft px-2.5 py-1.5 text-s text-text-2">
+    <div className="flex items-baseline gap-2 rounded-md border border-line-soft px-2.5 py-1.5 text-s text-text-2">
       <Glyph name={settled.how === "answered" ? (refused ? "cross" : "done") : "warn"} className="translate-y-[2px]" />
       <span className="min-w-0 truncate">{item.title}</span>
       <span className="ml-auto shrink-0 font-[530] text-text">{settledWords(item, settled)}</span>
@@ -90,4 +93,5 @@ function SettledWait({ item, settled }: { item: WaitItem; settled: Settled }) {
   )
 }
 
-const isRejection = (item: WaitItem, optionId: string) => item.options.find((option) => option.id === optionId)?.kind.startsWith("reject") ?? false
+const isRejection = (item: WaitItem, optionId: string) =>
+  item.options.find((option) => option.id === optionId)?.kind.startsWith("reject") ?? false

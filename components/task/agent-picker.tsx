@@ -28,7 +28,9 @@ export function AgentPicker({ agent, onChoose }: { agent: string; onChoose: (age
             <MenuRadioItem key={a.id} value={a.id} disabled={!a.available}>
               <span className="min-w-0">
                 <span className="block font-[530]">{a.name}</span>
-                <span className="block text-s text-text-2">{a.available ? a.description : (a.unavailable_reason ?? "Not available on this server.")}</span>
+                <span className="block text-s text-text-2">
+                  {a.available ? a.description : (a.unavailable_reason ?? "Not available on this server.")}
+                </span>
                 {a.available && <span className="block text-s text-text-3">{comesBackSentence[a.comes_back]}</span>}
               </span>
             </MenuRadioItem>

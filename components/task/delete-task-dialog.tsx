@@ -6,13 +6,14 @@ import { Dialog, DialogActions } from "@/components/ui/dialog"
 import { FormError } from "@/components/ui/field"
 import { errorSentence } from "@/lib/client/error-sentence"
 import { plural } from "@/lib/client/format"
+import { takeFocus } from "@/lib/client/hooks"
 import { useDeleteTask } from "@/lib/client/queries/tasks"
 import type { TaskView } from "@/lib/contracts/task"
 
 export function DeleteTaskDialog({ task, onClose }: { task: TaskView; onClose: () => void }) {
   const remove = useDeleteTask(task.id)
   const router = useRouter()
-  const shown = useParams()["taskId"] === String(task.id)
+  const shown = useParams().taskId === String(task.id)
   const confirm = () =>
     remove.mutate(undefined, {
       onSuccess: () => {
@@ -27,8 +28,8 @@ export function DeleteTaskDialog({ task, onClose }: { task: TaskView; onClose: (
       title="Delete this task?"
       description={
         <>
-          “{task.title}” goes for good, with its {plural(task.sessions.length, "session")}, their transcripts and their workspaces. A running agent is
-          stopped. To only put it out of sight, hide it instead.
+          “{task.title}” goes for good, with its {plural(task.sessions.length, "session")}, their transcripts and their workspaces. A
+          running agent is stopped. To only put it out of sight, hide it instead.
         </>
       }
     >
@@ -38,7 +39,7 @@ export function DeleteTaskDialog({ task, onClose }: { task: TaskView; onClose: (
         </div>
       )}
       <DialogActions>
-        <Button onClick={onClose} autoFocus>
+        <Button onClick={onClose} ref={takeFocus}>
           Keep
         </Button>
         <Button look="danger" disabled={remove.isPending} onClick={confirm}>

@@ -2,11 +2,11 @@
 
 import { useRouter } from "next/navigation"
 import { type KeyboardEvent, useEffect, useRef, useState } from "react"
+import { PhoneBar } from "@/components/frame/phone-bar"
 import { Button } from "@/components/ui/button"
 import { cn } from "@/components/ui/cn"
 import { FormError } from "@/components/ui/field"
 import { Kbd } from "@/components/ui/kbd"
-import { PhoneBar } from "@/components/frame/phone-bar"
 import { errorSentence } from "@/lib/client/error-sentence"
 import { useAutoHeight, useDraft, useHydrated } from "@/lib/client/hooks"
 import { useAgents } from "@/lib/client/queries/agents"
@@ -18,7 +18,8 @@ import { AgentPicker, comesBackSentence } from "./agent-picker"
 import { RepositoryInput } from "./repository-input"
 import { TypePicker } from "./type-picker"
 
-const isRepositoryError = (error: unknown) => isAppError(error) && (error.code === "WORKSPACE_NOT_FOUND" || error.code === "WORKSPACE_NOT_ALLOWED")
+const isRepositoryError = (error: unknown) =>
+  isAppError(error) && (error.code === "WORKSPACE_NOT_FOUND" || error.code === "WORKSPACE_NOT_ALLOWED")
 
 export function NewTask() {
   const router = useRouter()
@@ -38,7 +39,12 @@ export function NewTask() {
   const agent = available.find((a) => a.id === storedAgent) ?? available.find((a) => !a.id.startsWith("demo")) ?? available[0]
   const type: CreateTask["type"] = storedType === "code" ? "code" : "chat"
   const text = message.trim()
-  const repositoryError = missing && repository.trim() === "" ? "A code task needs a repository." : isRepositoryError(create.error) ? errorSentence(create.error) : null
+  const repositoryError =
+    missing && repository.trim() === ""
+      ? "A code task needs a repository."
+      : isRepositoryError(create.error)
+        ? errorSentence(create.error)
+        : null
 
   const send = () => {
     if (text === "" || create.isPending || !agent) return
@@ -64,7 +70,7 @@ export function NewTask() {
       <PhoneBar title="New task" />
       <div className="mx-auto flex w-full max-w-[700px] flex-1 flex-col justify-center px-4.5 pt-6 pb-[14vh] phone:justify-start phone:pb-6">
         <h1 className="mb-4 font-[630] text-2xl tracking-[-0.02em]">What should be done?</h1>
-        <div className="rounded-l border border-line bg-raised shadow-[0_1px_2px_oklch(0_0_0/.06)] focus-within:border-[color-mix(in_oklab,var(--alive)_55%,var(--line))]">
+        <div className="rounded-lg border border-line bg-raised shadow-[0_1px_2px_oklch(0_0_0/.06)] focus-within:border-[color-mix(in_oklab,var(--alive)_55%,var(--line))]">
           <textarea
             ref={field}
             value={message}

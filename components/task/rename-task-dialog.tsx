@@ -5,6 +5,7 @@ import { Button } from "@/components/ui/button"
 import { Dialog, DialogActions } from "@/components/ui/dialog"
 import { Field } from "@/components/ui/field"
 import { errorSentence } from "@/lib/client/error-sentence"
+import { takeFocus } from "@/lib/client/hooks"
 import { usePatchTask } from "@/lib/client/queries/tasks"
 import type { TaskView } from "@/lib/contracts/task"
 
@@ -19,7 +20,15 @@ export function RenameTaskDialog({ task, onClose }: { task: TaskView; onClose: (
   return (
     <Dialog open onOpenChange={(open) => !open && onClose()} title="Rename task">
       <form onSubmit={submit} className="mt-3">
-        <Field label="Title" name="title" defaultValue={task.title} maxLength={200} autoFocus onFocus={(e) => e.currentTarget.select()} error={patch.error ? errorSentence(patch.error) : null} />
+        <Field
+          label="Title"
+          name="title"
+          defaultValue={task.title}
+          maxLength={200}
+          ref={takeFocus}
+          onFocus={(e) => e.currentTarget.select()}
+          error={patch.error ? errorSentence(patch.error) : null}
+        />
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="primary" disabled={patch.isPending}>

@@ -61,25 +61,36 @@ export function RepositoryInput({ value, onChange, error }: RepositoryInputProps
         className={cn(inputClass, "font-mono text-s", error && "border-bad")}
       />
       {items.length > 0 && (
-        <ul id={`${id}-list`} role="listbox" aria-label="Repositories" className="absolute inset-x-0 top-full z-20 mt-1 rounded-m border border-line bg-raised p-1 shadow-pop">
+        <div
+          id={`${id}-list`}
+          role="listbox"
+          tabIndex={-1}
+          aria-label="Repositories"
+          className="absolute inset-x-0 top-full z-20 mt-1 rounded-md border border-line bg-raised p-1 shadow-pop"
+        >
           {items.map((item, at) => (
-            <li
+            <button
+              type="button"
               key={item.path}
               id={`${id}-${at}`}
               role="option"
+              tabIndex={-1}
               aria-selected={at === active}
               // The field must keep its focus, or the list would close before the click arrives.
               onPointerDown={(event) => event.preventDefault()}
               onClick={() => choose(item.path)}
               onPointerMove={() => setActive(at)}
-              className={cn("flex items-center gap-2 rounded-s px-2 py-[5px] touch:min-h-11", at === active && "bg-hover")}
+              className={cn(
+                "flex w-full items-center gap-2 rounded-sm px-2 py-[5px] text-left touch:min-h-11",
+                at === active && "bg-hover",
+              )}
             >
               <FolderGit2 className="size-3.5 shrink-0 text-text-3" />
               <span className="font-[530]">{item.name}</span>
               <span className="truncate font-mono text-text-3 text-xs">{item.path}</span>
-            </li>
+            </button>
           ))}
-        </ul>
+        </div>
       )}
       <p id={`${id}-note`} className={cn("mt-1 text-s", error ? "text-bad" : "text-text-3")}>
         {error ?? "The agent works in a worktree of its own, on a new branch."}

@@ -42,7 +42,7 @@ export function TaskList({ filter }: { filter: TaskFilter }) {
 function Group({ title, tasks }: { title: string; tasks: readonly TaskView[] }) {
   const now = useNow(30_000)
   const agentName = useAgentName()
-  const current = useParams()["taskId"]
+  const current = useParams().taskId
   if (tasks.length === 0) return null
   return (
     <section aria-label={title}>
@@ -73,8 +73,8 @@ function ListSkeleton() {
     <div aria-hidden="true" className="animate-breathe px-3.5 pt-3">
       {[70, 52, 84, 60, 76].map((width) => (
         <div key={width} className="flex flex-col gap-1.5 py-2">
-          <div className="h-3 rounded-s bg-hover" style={{ width: `${width}%` }} />
-          <div className="h-2.5 w-2/5 rounded-s bg-line-soft" />
+          <div className="h-3 rounded-sm bg-hover" style={{ width: `${width}%` }} />
+          <div className="h-2.5 w-2/5 rounded-sm bg-line-soft" />
         </div>
       ))}
     </div>

@@ -19,7 +19,7 @@ export const TaskRow = memo(function TaskRow({ task, current, agentName, now }: 
         data-task-row={task.id}
         aria-current={current ? "page" : undefined}
         className={cn(
-          "grid grid-cols-[16px_1fr_auto] items-baseline gap-x-2 rounded-s px-2 py-1.5 outline-none focus-visible:outline-2 focus-visible:outline-alive touch:py-2",
+          "grid grid-cols-[16px_1fr_auto] items-baseline gap-x-2 rounded-sm px-2 py-1.5 outline-none focus-visible:outline-2 focus-visible:outline-alive touch:py-2",
           current ? "bg-hover" : "hover:bg-[color-mix(in_oklab,var(--hover)_55%,transparent)]",
         )}
       >
@@ -27,7 +27,11 @@ export const TaskRow = memo(function TaskRow({ task, current, agentName, now }: 
           <PhaseGlyph phase={taskPhase(task)} />
         </span>
         <span className="truncate font-[480]">{task.title}</span>
-        <time dateTime={task.last_activity_at} title={formatFull(task.last_activity_at)} className="text-text-3 text-xs group-focus-within/row:opacity-0 group-hover/row:opacity-0 touch:mr-8 touch:opacity-100!">
+        <time
+          dateTime={task.last_activity_at}
+          title={formatFull(task.last_activity_at)}
+          className="text-text-3 text-xs group-focus-within/row:opacity-0 group-hover/row:opacity-0 touch:mr-8 touch:opacity-100!"
+        >
           {now > 0 && formatAgo(task.last_activity_at, now)}
         </time>
         <span className="col-start-2 col-end-4 truncate text-s text-text-3">{taskSubline(task, agentName)}</span>

@@ -8,7 +8,7 @@ const types: readonly { id: CreateTask["type"]; label: string; hint: string }[] 
 
 export function TypePicker({ type, onChoose }: { type: CreateTask["type"]; onChoose: (type: CreateTask["type"]) => void }) {
   return (
-    <div role="radiogroup" aria-label="Kind of task" className="inline-flex gap-0.5 rounded-s border border-line bg-bg p-0.5">
+    <div role="radiogroup" aria-label="Kind of task" className="inline-flex gap-0.5 rounded-sm border border-line bg-bg p-0.5">
       {types.map(({ id, label, hint }) => (
         <label
           key={id}

@@ -12,7 +12,7 @@ const looks: Record<ButtonLook, string> = {
 
 export const buttonClass = (look: ButtonLook, className?: string) =>
   cn(
-    "inline-flex select-none items-center justify-center gap-1.5 whitespace-nowrap rounded-s border px-2.5 py-[4.5px] font-[530] transition-colors disabled:pointer-events-none disabled:opacity-50 touch:min-h-11 touch:px-3.5",
+    "inline-flex select-none items-center justify-center gap-1.5 whitespace-nowrap rounded-sm border px-2.5 py-[4.5px] font-[530] transition-colors disabled:pointer-events-none disabled:opacity-50 touch:min-h-11 touch:px-3.5",
     looks[look],
     className,
   )
@@ -29,7 +29,7 @@ export function IconButton({ label, className, ...props }: ComponentProps<"butto
       title={label}
       {...props}
       className={cn(
-        "inline-flex size-7 shrink-0 items-center justify-center rounded-s text-text-3 transition-colors hover:bg-hover hover:text-text disabled:pointer-events-none disabled:opacity-40 data-[state=open]:bg-hover data-[state=open]:text-text touch:size-11",
+        "inline-flex size-7 shrink-0 items-center justify-center rounded-sm text-text-3 transition-colors hover:bg-hover hover:text-text disabled:pointer-events-none disabled:opacity-40 data-[state=open]:bg-hover data-[state=open]:text-text touch:size-11",
         className,
       )}
     />

@@ -15,7 +15,10 @@ export function CopyButton({ text, label = "Copy", className }: { text: string; 
     <button
       type="button"
       onClick={() => void copyText(text).then(setCopied)}
-      className={cn("inline-flex items-center gap-1 rounded-s px-1.5 py-1 text-text-3 text-xs hover:bg-hover hover:text-text touch:min-h-11", className)}
+      className={cn(
+        "inline-flex items-center gap-1 rounded-sm px-1.5 py-1 text-text-3 text-xs hover:bg-hover hover:text-text touch:min-h-11",
+        className,
+      )}
     >
       {copied ? <Check className="size-3 text-alive" /> : <Copy className="size-3" />}
       <span aria-live="polite">{copied ? "Copied" : label}</span>

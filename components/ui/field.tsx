@@ -3,7 +3,7 @@ import { useId } from "react"
 import { cn } from "./cn"
 
 export const inputClass =
-  "w-full rounded-s border border-line bg-bg px-2.5 py-[5.5px] text-text outline-none transition-colors focus-visible:border-alive focus-visible:outline-2 focus-visible:outline-alive-soft disabled:opacity-60 touch:min-h-11"
+  "w-full rounded-sm border border-line bg-bg px-2.5 py-[5.5px] text-text outline-none transition-colors focus-visible:border-alive focus-visible:outline-2 focus-visible:outline-alive-soft disabled:opacity-60 touch:min-h-11"
 
 type FieldProps = ComponentProps<"input"> & { label: string; hint?: ReactNode; error?: string | null }
 
@@ -34,7 +34,7 @@ export function Field({ label, hint, error, className, ...props }: FieldProps) {
 export function FormError({ children }: { children: ReactNode }) {
   if (!children) return null
   return (
-    <p role="alert" className="rounded-s bg-bad-soft px-2.5 py-1.5 text-bad">
+    <p role="alert" className="rounded-sm bg-bad-soft px-2.5 py-1.5 text-bad">
       {children}
     </p>
   )

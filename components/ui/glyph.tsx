@@ -30,7 +30,15 @@ const colours: Record<GlyphName, string> = {
 
 export function Glyph({ name, size = 13, className }: { name: GlyphName; size?: number; className?: string }) {
   return (
-    <svg width={size} height={size} viewBox="0 0 14 14" fill="none" stroke="currentColor" aria-hidden="true" className={cn("shrink-0", colours[name], className)}>
+    <svg
+      width={size}
+      height={size}
+      viewBox="0 0 14 14"
+      fill="none"
+      stroke="currentColor"
+      aria-hidden="true"
+      className={cn("shrink-0", colours[name], className)}
+    >
       {shapes[name]}
     </svg>
   )

@@ -16,7 +16,7 @@ export function MenuContent({ className, ...props }: ComponentProps<typeof Radix
         collisionPadding={8}
         {...props}
         className={cn(
-          "z-50 max-h-[var(--radix-dropdown-menu-content-available-height)] min-w-48 overflow-y-auto rounded-m border border-line bg-raised p-1 shadow-pop data-[state=open]:animate-[appear_.1s_ease-out]",
+          "z-50 max-h-[var(--radix-dropdown-menu-content-available-height)] min-w-48 overflow-y-auto rounded-md border border-line bg-raised p-1 shadow-pop data-[state=open]:animate-[appear_.1s_ease-out]",
           className,
         )}
       />
@@ -25,7 +25,7 @@ export function MenuContent({ className, ...props }: ComponentProps<typeof Radix
 }
 
 const itemClass =
-  "flex select-none items-center gap-2 rounded-s px-2 py-[5px] text-text outline-none data-[disabled]:opacity-50 data-[highlighted]:bg-hover touch:min-h-11 [&_svg]:size-3.5 [&_svg]:shrink-0 [&_svg]:text-text-3"
+  "flex select-none items-center gap-2 rounded-sm px-2 py-[5px] text-text outline-none data-[disabled]:opacity-50 data-[highlighted]:bg-hover touch:min-h-11 [&_svg]:size-3.5 [&_svg]:shrink-0 [&_svg]:text-text-3"
 
 export function MenuItem({ className, danger, ...props }: ComponentProps<typeof Radix.Item> & { danger?: boolean }) {
   return <Radix.Item {...props} className={cn(itemClass, danger && "text-bad [&_svg]:text-bad", className)} />

@@ -1,9 +1,10 @@
 import type { ReactNode } from "react"
 
-/** A page of forms or tables in the frame. */
-export function Page({ title, lead, children }: { title: string; lead?: ReactNode; children: ReactNode }) {
+/** A page of forms or tables; `top` is what leads back from it on a phone. */
+export function Page({ title, lead, top, children }: { title: string; lead?: ReactNode; top?: ReactNode; children: ReactNode }) {
   return (
     <div className="min-h-0 flex-1 overflow-y-auto">
+      {top}
       <div className="mx-auto max-w-[860px] px-6 py-6 phone:px-4">
         <h1 className="font-[630] text-xl tracking-[-0.01em]">{title}</h1>
         {lead && <p className="mt-0.5 text-text-3">{lead}</p>}
@@ -15,7 +16,7 @@ export function Page({ title, lead, children }: { title: string; lead?: ReactNod
 
 export function Section({ title, lead, children }: { title: string; lead?: ReactNode; children: ReactNode }) {
   return (
-    <section className="rounded-m border border-line-soft bg-panel">
+    <section className="rounded-md border border-line-soft bg-panel">
       <header className="border-line-soft border-b px-4 py-3">
         <h2 className="font-[600] text-l">{title}</h2>
         {lead && <p className="text-text-3">{lead}</p>}

@@ -34,7 +34,9 @@ function parse(text: string): unknown {
 
 /** A proxy in front of a restarting server answers 502–504 without our body: the same as no answer. */
 const unknownFailure = (status: number): Error =>
-  status >= 502 && status <= 504 ? new NetworkError("The server is not answering.") : new AppError("INTERNAL", `The server answered ${status}.`, {})
+  status >= 502 && status <= 504
+    ? new NetworkError("The server is not answering.")
+    : new AppError("INTERNAL", `The server answered ${status}.`, {})
 
 export const getJson = <T>(path: string) => request<T>("GET", path)
 export const postJson = <T>(path: string, body: unknown = {}) => request<T>("POST", path, body)

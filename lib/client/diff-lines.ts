@@ -1,4 +1,9 @@
-export type DiffLine = { readonly op: "same" | "add" | "del"; readonly text: string; readonly oldNo: number | null; readonly newNo: number | null }
+export type DiffLine = {
+  readonly op: "same" | "add" | "del"
+  readonly text: string
+  readonly oldNo: number | null
+  readonly newNo: number | null
+}
 export type DiffRow = DiffLine | { readonly op: "skip"; readonly count: number }
 export type LineDiff = { readonly rows: readonly DiffRow[]; readonly added: number; readonly removed: number }
 

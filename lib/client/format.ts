@@ -19,7 +19,6 @@ const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-dig
 const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" })
 const full = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" })
 
-export const formatClock = (iso: string) => clock.format(new Date(iso))
 export const formatFull = (iso: string) => full.format(new Date(iso))
 
 /** "14:03", "tomorrow 09:20", "yesterday 16:02" or "12 Nov 09:20". */

@@ -84,7 +84,11 @@ async function openCore(): Promise<HighlighterCore> {
     import("shiki/themes/github-light-default.mjs"),
     import("shiki/themes/github-dark-default.mjs"),
   ])
-  return createHighlighterCore({ themes: [light.default, dark.default], langs: [], engine: createJavaScriptRegexEngine({ forgiving: true }) })
+  return createHighlighterCore({
+    themes: [light.default, dark.default],
+    langs: [],
+    engine: createJavaScriptRegexEngine({ forgiving: true }),
+  })
 }
 
 export type HighlightedLines = readonly (readonly ThemedToken[])[]

@@ -36,9 +36,16 @@ export function useDraft(key: string): [string, (text: string) => void] {
   return [draft.key === key ? draft.text : "", set]
 }
 
+/** Moves the focus to a field that has just appeared, unless the reader is already elsewhere on the page. */
+export const focusOnMount = (element: HTMLElement | null) => {
+  if (element && document.activeElement === document.body) element.focus()
+}
+
+/** For what was opened on purpose, wherever the focus was. */
+export const takeFocus = (element: HTMLElement | null) => element?.focus()
+
 /** Grows a text field with its content, up to the height its style allows. */
 export function useAutoHeight(field: RefObject<HTMLTextAreaElement | null>, text: string): void {
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the height follows the text.
   useEffect(() => {
     const element = field.current
     if (!element) return

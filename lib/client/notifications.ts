@@ -2,7 +2,8 @@ import { readStored, writeStored } from "./stored"
 
 const KEY = "rewake.notify"
 
-export const notificationsOn = () => typeof Notification !== "undefined" && Notification.permission === "granted" && readStored(KEY) === "on"
+export const notificationsOn = () =>
+  typeof Notification !== "undefined" && Notification.permission === "granted" && readStored(KEY) === "on"
 
 /** Browsers ask a person only in answer to a click; returns whether notifications are on afterwards. */
 export async function turnNotifications(on: boolean): Promise<boolean> {

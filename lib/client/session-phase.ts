@@ -28,9 +28,7 @@ export const newestSession = (task: TaskView): SessionView | undefined =>
 
 /** The session that speaks for its task: one that needs a person, else one that works, else the newest. */
 export function leadingSession(task: TaskView): SessionView | undefined {
-  return (
-    task.sessions.find((s) => phaseOf(s) === "needs_you") ?? task.sessions.find((s) => phaseOf(s) === "working") ?? newestSession(task)
-  )
+  return task.sessions.find((s) => phaseOf(s) === "needs_you") ?? task.sessions.find((s) => phaseOf(s) === "working") ?? newestSession(task)
 }
 
 export function taskPhase(task: TaskView): Phase {

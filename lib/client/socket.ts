@@ -110,12 +110,18 @@ export function disconnect(): void {
 /** Null when the socket cannot answer now; the caller asks over HTTP. */
 export async function askStatus(sessionId: string): Promise<SessionStatusReport | null> {
   if (!socket?.connected) return null
-  const answer = await socket.timeout(REQUEST_TIMEOUT_MS).emitWithAck("task.session.status", { session_id: sessionId }).catch(() => null)
+  const answer = await socket
+    .timeout(REQUEST_TIMEOUT_MS)
+    .emitWithAck("task.session.status", { session_id: sessionId })
+    .catch(() => null)
   return answer === null || isRefused(answer) ? null : answer
 }
 
 export async function askResume(sessionId: string): Promise<boolean> {
   if (!socket?.connected) return false
-  const answer = await socket.timeout(REQUEST_TIMEOUT_MS).emitWithAck("task.session.resume", { session_id: sessionId }).catch(() => null)
+  const answer = await socket
+    .timeout(REQUEST_TIMEOUT_MS)
+    .emitWithAck("task.session.resume", { session_id: sessionId })
+    .catch(() => null)
   return answer !== null && !isRefused(answer)
 }

@@ -18,7 +18,7 @@ export function themeChoice(): ThemeChoice {
 function show(): void {
   const choice = themeChoice()
   const light = choice === "light" || (choice === "system" && matchMedia("(prefers-color-scheme: light)").matches)
-  document.documentElement.dataset["theme"] = light ? "light" : "dark"
+  document.documentElement.dataset.theme = light ? "light" : "dark"
   for (const listener of listeners) listener()
 }
 

@@ -24,7 +24,7 @@ export type ToolItem = Base & {
   rawInput: unknown
   endedAt: string | null
 }
-export type PlanItem = Base & { type: "plan"; entries: readonly PlanEntry[] }
+export type PlanItem = Base & { type: "plan"; entries: readonly PlanEntry[]; ended: boolean }
 
 /** `over`: the run ended, or a fresh message took the wait's place; nobody can answer any more. */
 export type Settled = { how: "answered"; outcome: Outcome } | { how: "expired" } | { how: "over" }
@@ -56,7 +56,13 @@ export type NoteItem = Base & { type: "note"; note: Note }
 
 export type Item = UserItem | MessageItem | ToolItem | PlanItem | WaitItem | RunEndItem | ReceiptItem | NoteItem
 
-export type Prompt = { promptId: string; text: string; rank: number; clientMessageId: string | null; stage: "queued" | "placed" | "withdrawn" }
+export type Prompt = {
+  promptId: string
+  text: string
+  rank: number
+  clientMessageId: string | null
+  stage: "queued" | "placed" | "withdrawn"
+}
 export type OpenRun = { runId: string; startedAt: string; cancelRequested: boolean }
 export type WakingStep = { name: "executor" | "memory"; at: string; doneAt: string | null }
 export type Waking = { first: boolean; steps: readonly WakingStep[] }
@@ -73,6 +79,8 @@ export type Transcript = {
   readonly queue: readonly Prompt[]
   readonly run: OpenRun | null
   readonly endedRun: string | null
+  /** A person is asked something, and the run stands still until the answer. */
+  readonly waiting: boolean
   readonly waking: Waking | null
   readonly processesSince: string | null
   /** Set by run.interrupted, cleared by the next run.started. */

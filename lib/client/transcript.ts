@@ -8,7 +8,13 @@ import type { MessageItem, Note, Prompt, RunEnd, Settled, ToolItem, Transcript, 
  */
 export const emptyTranscript = (seed: readonly { prompt_id: string; message: string; position: number }[] = []): Transcript => {
   // Prompts queued before the oldest loaded event; real ranks are positive, so these stay in front in their own order.
-  const prompts = seed.map<Prompt>((p) => ({ promptId: p.prompt_id, text: p.message, rank: p.position - 1e12, clientMessageId: null, stage: "queued" }))
+  const prompts = seed.map<Prompt>((p) => ({
+    promptId: p.prompt_id,
+    text: p.message,
+    rank: p.position - 1e12,
+    clientMessageId: null,
+    stage: "queued",
+  }))
   return {
     lastSeq: 0,
     lastEventAt: null,
@@ -19,6 +25,7 @@ export const emptyTranscript = (seed: readonly { prompt_id: string; message: str
     queue: prompts,
     run: null,
     endedRun: null,
+    waiting: false,
     waking: null,
     processesSince: null,
     interrupted: null,
@@ -44,6 +51,7 @@ export function applyEvents(before: Transcript, events: readonly SessionEvent[])
     noticeRun(draft, event)
     apply(draft, event)
   }
+  draft.waiting = [...draft.open].some((key) => key.startsWith("wait:"))
   const { queueChanged, ...after } = draft
   return queueChanged ? { ...after, queue: queueOf(after.prompts) } : after
 }
@@ -81,7 +89,7 @@ function apply(draft: Draft, event: SessionEvent): void {
     case "tool.update":
       return updateTool(draft, event)
     case "plan.updated":
-      return put(draft, { ...base(event, `plan:${event.run_id}`), type: "plan", entries: event.entries })
+      return put(draft, { ...base(event, `plan:${event.run_id}`), type: "plan", entries: event.entries, ended: false })
     case "run.started":
       draft.run = { runId: event.run_id, startedAt: event.ts, cancelRequested: false }
       draft.interrupted = null
@@ -164,7 +172,14 @@ function placePrompt(draft: Draft, event: EventOf<"prompt.delivering" | "prompt.
   put(draft, { ...base(event, `user:${event.prompt_id}`), type: "user", promptId: event.prompt_id, text: prompt.text })
 }
 
-const showsOpenRun: ReadonlySet<EventKind> = new Set(["message.delta", "tool.call", "tool.update", "run.waiting", "run.resumed", "run.adopted"])
+const showsOpenRun: ReadonlySet<EventKind> = new Set([
+  "message.delta",
+  "tool.call",
+  "tool.update",
+  "run.waiting",
+  "run.resumed",
+  "run.adopted",
+])
 
 /** A page may begin in the middle of a long run, after its run.started. */
 function noticeRun(draft: Draft, event: SessionEvent): void {
@@ -286,6 +301,8 @@ function endRun(draft: Draft, event: SessionEvent & { run_id: string }, end: Run
     else if (item.type === "tool") put(draft, { ...item, status: "interrupted", endedAt: event.ts })
     else put(draft, { ...item, streaming: false })
   }
+  const plan = find(draft, `plan:${event.run_id}`, "plan")
+  if (plan) put(draft, { ...plan, ended: true })
   if (draft.run?.runId === event.run_id) draft.run = null
   draft.endedRun = event.run_id
   if (end) put(draft, { ...base(event, `end:${event.run_id}`), type: "run_end", end })
@@ -293,7 +310,9 @@ function endRun(draft: Draft, event: SessionEvent & { run_id: string }, end: Run
 
 function nextWakingStep(draft: Draft, ts: string, wakes: boolean): void {
   if (!wakes) return
-  const done = (draft.waking?.steps ?? []).filter((step) => step.name === "executor").map<WakingStep>((step) => ({ ...step, doneAt: step.doneAt ?? ts }))
+  const done = (draft.waking?.steps ?? [])
+    .filter((step) => step.name === "executor")
+    .map<WakingStep>((step) => ({ ...step, doneAt: step.doneAt ?? ts }))
   draft.waking = { first: draft.waking?.first ?? draft.processesSince === null, steps: [...done, { name: "memory", at: ts, doneAt: null }] }
 }
 

@@ -14,6 +14,7 @@ const isSeen = (entry: Unsent, prompts: ReadonlyMap<string, Prompt>) => {
 /** Sends messages so that none is lost and none is sent twice: each is kept here until the log shows it. */
 export function useOutbox(taskId: number, sessionId: string, prompts: ReadonlyMap<string, Prompt>) {
   const [entries, setEntries] = useState<Unsent[]>([])
+  const [sent, setSent] = useState(0)
   const connection = useConnection()
   useEffect(() => setEntries(readOutbox(sessionId)), [sessionId])
 
@@ -47,7 +48,6 @@ export function useOutbox(taskId: number, sessionId: string, prompts: ReadonlyMa
     if (entries.some((entry) => isSeen(entry, prompts))) change((all) => all.filter((entry) => !isSeen(entry, prompts)))
   }, [entries, prompts, change])
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once per return of the connection, not per change of the entries.
   useEffect(() => {
     if (connection !== "connected") return
     for (const entry of entries) if (entry.state === "unreachable") void attempt(entry.clientMessageId, entry.text)
@@ -55,7 +55,11 @@ export function useOutbox(taskId: number, sessionId: string, prompts: ReadonlyMa
 
   return {
     entries: entries.filter((entry) => !isSeen(entry, prompts)),
-    send: (text: string) => attempt(newClientMessageId(), text),
+    sent,
+    send: (text: string) => {
+      setSent((n) => n + 1)
+      return attempt(newClientMessageId(), text)
+    },
     retry: (entry: Unsent) => attempt(entry.clientMessageId, entry.text),
     discard,
   }

@@ -17,4 +17,6 @@ export function usePatchPerson() {
 }
 
 export const useInvite = () =>
-  useMutation({ mutationFn: (invitation: { email: string; role: Role }) => postJson<{ link: string }>("/api/v1/admin/invitations", invitation) })
+  useMutation({
+    mutationFn: (invitation: { email: string; role: Role }) => postJson<{ link: string }>("/api/v1/admin/invitations", invitation),
+  })

@@ -1,9 +1,18 @@
-import { type InfiniteData, infiniteQueryOptions, type QueryClient, queryOptions, useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import {
+  type InfiniteData,
+  infiniteQueryOptions,
+  type QueryClient,
+  queryOptions,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query"
 import { useEffect } from "react"
 import { isAppError } from "@/lib/contracts/errors"
 import type { CreateTask, SessionView, TaskView } from "@/lib/contracts/task"
 import { deleteJson, getJson, patchJson, postJson } from "../api"
-import { onConnectionState, onTaskChanged, connectionState } from "../socket"
+import { connectionState, onConnectionState, onTaskChanged } from "../socket"
 import { sessionQuery } from "./session"
 
 export type TaskFilter = { q: string; hidden: boolean }
@@ -89,7 +98,8 @@ export function useTaskSync(): void {
 export function useCreateTask() {
   const client = useQueryClient()
   return useMutation({
-    mutationFn: (task: Partial<CreateTask> & { message: string }) => postJson<{ task: TaskView; session: SessionView }>("/api/v1/tasks", task),
+    mutationFn: (task: Partial<CreateTask> & { message: string }) =>
+      postJson<{ task: TaskView; session: SessionView }>("/api/v1/tasks", task),
     onSuccess: ({ task }) => placeTask(client, task),
   })
 }

@@ -1,0 +1,308 @@
+import fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { applyEvents, emptyTranscript } from "@/lib/client/transcript"
+import type { NewEvent, SessionEvent } from "@/lib/contracts/events"
+
+const at = (seq: number, event: NewEvent): SessionEvent =>
+  ({ session_id: "sess_1", seq, ts: new Date(Date.UTC(2026, 0, 1) + seq * 1000).toISOString(), v: 1, ...event }) as SessionEvent
+const log = (...events: NewEvent[]) => events.map((event, index) => at(index + 1, event))
+const fold = (events: readonly SessionEvent[]) => applyEvents(emptyTranscript(), events)
+const shown = (events: readonly SessionEvent[]) =>
+  fold(events).items.map((item) => ("text" in item ? `${item.type}:${item.text}` : item.type))
+
+const user = (prompt_id: string, content: string): NewEvent => ({ kind: "message.user", message_id: `m_${prompt_id}`, prompt_id, content })
+const queued = (prompt_id: string, content: string, rank: number, client_message_id: string | null = null): NewEvent => ({
+  kind: "prompt.queued",
+  prompt_id,
+  message_id: `m_${prompt_id}`,
+  content,
+  rank,
+  client_message_id,
+})
+const delivering = (prompt_id: string, run_id: string): NewEvent => ({
+  kind: "prompt.delivering",
+  prompt_id,
+  run_id,
+  spool_id: "s",
+  body_sha256: "x",
+})
+const started = (run_id: string, prompt_id: string): NewEvent => ({ kind: "run.started", run_id, boot_id: "b", prompt_id })
+const delta = (message_id: string, content: string, run_id = "r1", role: "agent" | "thought" = "agent"): NewEvent => ({
+  kind: "message.delta",
+  message_id,
+  run_id,
+  role,
+  content,
+})
+const complete = (message_id: string, content: string, first_seq: number, last_seq: number, partial?: boolean): NewEvent => ({
+  kind: "message.agent",
+  message_id,
+  run_id: "r1",
+  content,
+  first_seq,
+  last_seq,
+  ...(partial ? { partial } : {}),
+})
+const tool = (tool_call_id: string, status: "in_progress" | "completed" = "in_progress"): NewEvent => ({
+  kind: "tool.call",
+  run_id: "r1",
+  tool_call_id,
+  title: tool_call_id,
+  tool_kind: "execute",
+  status,
+  output: [],
+  locations: [],
+})
+const waiting = (resume_token_id: string): NewEvent => ({
+  kind: "run.waiting",
+  run_id: "r1",
+  resume_token_id,
+  wait_kind: "permission",
+  deadline_at: "2026-01-04T00:00:00.000Z",
+  title: "Run ls",
+  detail: "ls",
+  options: [{ id: "yes", label: "Allow", kind: "allow_once" }],
+  tool_call_id: null,
+})
+const done = (run_id = "r1"): NewEvent => ({ kind: "run.completed", run_id, stop_reason: "end_turn" })
+
+describe("order", () => {
+  test("a message sent during an answer is shown after it, where it was delivered", () => {
+    const events = log(
+      user("p1", "one"),
+      queued("p1", "one", 1),
+      delivering("p1", "r1"),
+      started("r1", "p1"),
+      delta("a", "hel"),
+      user("p2", "two"),
+      queued("p2", "two", 2),
+      delta("a", "lo"),
+      done(),
+      delivering("p2", "r2"),
+      started("r2", "p2"),
+    )
+    expect(shown(events)).toEqual(["user:one", "agent:hello", "user:two"])
+  })
+
+  test("a complete record stands where its deltas began, also when they were compacted away", () => {
+    const live = log(delta("t", "hm", "r1", "thought"), delta("a", "x"), tool("c"), delta("a", "y"), complete("a", "xy", 2, 4))
+    const compacted = live.filter((event) => event.kind !== "message.delta" || event.role === "thought")
+    expect(shown(live)).toEqual(["thought:hm", "agent:xy", "tool"])
+    expect(shown(compacted)).toEqual(shown(live))
+  })
+
+  test("the latest plan of a run takes the earlier one's place", () => {
+    const plan = (status: "pending" | "completed"): NewEvent => ({
+      kind: "plan.updated",
+      run_id: "r1",
+      entries: [{ content: "a", priority: "high", status }],
+    })
+    const { items } = fold(log(plan("pending"), tool("c"), plan("completed")))
+    expect(items.map((item) => item.type)).toEqual(["plan", "tool"])
+    expect(items[0]).toMatchObject({ entries: [{ status: "completed" }] })
+  })
+})
+
+describe("exactly once", () => {
+  test("an event seen before changes nothing", () => {
+    const events = log(delta("a", "x"), delta("a", "y"))
+    const once = fold(events)
+    expect(applyEvents(once, events)).toBe(once)
+    expect(applyEvents(once, [...events, at(3, delta("a", "z"))]).items[0]).toMatchObject({ text: "xyz" })
+  })
+
+  test("holes in seq are legal", () => {
+    const { lastSeq, items } = fold([at(3, delta("a", "x")), at(90, delta("a", "y"))])
+    expect(lastSeq).toBe(90)
+    expect(items[0]).toMatchObject({ text: "xy" })
+  })
+
+  test("an unknown kind is passed over and still moves the cursor", () => {
+    const unknown = { ...at(5, done()), kind: "future.fact" } as unknown as SessionEvent
+    expect(fold([unknown])).toMatchObject({ lastSeq: 5, items: [] })
+  })
+})
+
+describe("messages", () => {
+  test("the complete record replaces what was streamed, and says when it was cut off", () => {
+    const { items } = fold(log(delta("a", "hel"), complete("a", "hello", 1, 1, true)))
+    expect(items).toHaveLength(1)
+    expect(items[0]).toMatchObject({ text: "hello", streaming: false, partial: true })
+  })
+
+  test("a thought stops streaming once the answer begins", () => {
+    const { items } = fold(log(delta("t", "hm", "r1", "thought"), delta("a", "x")))
+    expect(items.map((item) => "streaming" in item && item.streaming)).toEqual([false, true])
+  })
+})
+
+describe("queue", () => {
+  test("edited, reordered, withdrawn and delivered prompts", () => {
+    const before = log(
+      user("p1", "one"),
+      queued("p1", "one", 1),
+      user("p2", "two"),
+      queued("p2", "two", 2, "c2"),
+      user("p3", "three"),
+      queued("p3", "three", 3),
+    )
+    const after = fold([
+      ...before,
+      at(7, { kind: "prompt.edited", prompt_id: "p1", content: "uno" }),
+      at(8, { kind: "prompt.reordered", prompt_id: "p3", rank: 0.5 }),
+      at(9, { kind: "prompt.withdrawn", prompt_id: "p2" }),
+    ])
+    expect(after.queue.map((prompt) => prompt.text)).toEqual(["three", "uno"])
+    expect(after.prompts.get("p2")?.clientMessageId).toBe("c2")
+    expect(applyEvents(after, [at(10, delivering("p1", "r1"))])).toMatchObject({
+      queue: [{ text: "three" }],
+      items: [{ type: "user", text: "uno" }],
+    })
+  })
+
+  test("prompts queued before the loaded page stay in front, and leave when delivered", () => {
+    const seeded = emptyTranscript([{ prompt_id: "old", message: "older", position: 0 }])
+    const after = applyEvents(seeded, [at(100, user("p1", "new")), at(101, queued("p1", "new", 7))])
+    expect(after.queue.map((prompt) => prompt.text)).toEqual(["older", "new"])
+    expect(applyEvents(after, [at(102, delivering("old", "r1"))])).toMatchObject({
+      queue: [{ text: "new" }],
+      items: [{ type: "user", text: "older" }],
+    })
+  })
+})
+
+describe("waits", () => {
+  const ask = log(started("r1", "p"), waiting("rt1"))
+  test("an open wait stands still until it is answered, and then shows the choice", () => {
+    expect(fold(ask)).toMatchObject({ waiting: true, items: [{ type: "wait", settled: null }] })
+    const answered = fold([
+      ...ask,
+      at(3, { kind: "token.consumed", resume_token_id: "rt1", outcome: { kind: "selected", option_id: "yes" }, by: "u" }),
+    ])
+    expect(answered).toMatchObject({ waiting: false, items: [{ settled: { how: "answered", outcome: { option_id: "yes" } } }] })
+  })
+  test("the end of the run ends its wait", () => {
+    expect(fold([...ask, at(3, { kind: "run.cancelled", run_id: "r1", stop_reason: "cancelled" })])).toMatchObject({
+      waiting: false,
+      items: [{ settled: { how: "over" } }, { type: "run_end" }],
+    })
+  })
+})
+
+describe("interruption", () => {
+  const interrupted: NewEvent = { kind: "run.interrupted", run_id: "r1", reason: "process_restart" }
+  test("open tools and messages of the run are closed, and the reason stays until the next run", () => {
+    const events = log(started("r1", "p"), tool("c1", "completed"), tool("c2"), delta("a", "x"), interrupted)
+    const after = fold(events)
+    expect(after.items).toMatchObject([
+      { status: "completed" },
+      { status: "interrupted" },
+      { streaming: false },
+      { type: "run_end", end: { outcome: "interrupted" } },
+    ])
+    expect(after).toMatchObject({ run: null, interrupted: { runId: "r1", reason: "process_restart" } })
+    expect(applyEvents(after, [at(6, started("r2", "p2"))])).toMatchObject({ interrupted: null, run: { runId: "r2" } })
+  })
+  test("a page that begins inside a run knows that it is open", () => {
+    expect(fold([at(500, delta("a", "x", "r9"))]).run).toMatchObject({ runId: "r9" })
+  })
+})
+
+describe("waking", () => {
+  const starting: NewEvent = { kind: "executor.starting", executor_id: "x", runtime: "standalone" }
+  const ready: NewEvent = {
+    kind: "executor.ready",
+    executor_id: "x",
+    agentctl_instance_id: "i",
+    worktree_path: "/w",
+    worktree_branch: null,
+  }
+  const agent: NewEvent = {
+    kind: "agent.started",
+    agent_execution_id: "a",
+    strategy: "new",
+    pid: 1,
+    capabilities: { load: true, resume: true },
+  }
+  test("each step is named and timed, and a started agent ends it", () => {
+    const woken = fold(log(starting, ready))
+    expect(woken.waking).toMatchObject({
+      first: true,
+      steps: [
+        { name: "executor", doneAt: expect.any(String) },
+        { name: "memory", doneAt: null },
+      ],
+    })
+    expect(applyEvents(woken, [at(3, agent)]).waking).toBeNull()
+  })
+  test("a failed executor ends it with what failed", () => {
+    expect(fold(log(starting, { kind: "executor.error", executor_id: "x", reason: "r", message: "no disk" }))).toMatchObject({
+      waking: null,
+      trouble: "no disk",
+    })
+  })
+})
+
+const anyEvent: fc.Arbitrary<NewEvent> = fc.oneof(
+  fc
+    .record({ p: fc.constantFrom("p1", "p2", "p3"), text: fc.string(), rank: fc.integer({ min: 1, max: 9 }) })
+    .map(({ p, text, rank }) => queued(p, text, rank)),
+  fc
+    .constantFrom("p1", "p2", "p3")
+    .chain((p) =>
+      fc.constantFrom<NewEvent>(
+        user(p, p),
+        delivering(p, "r1"),
+        started("r1", p),
+        { kind: "prompt.withdrawn", prompt_id: p },
+        { kind: "prompt.edited", prompt_id: p, content: "edited" },
+      ),
+    ),
+  fc
+    .tuple(fc.constantFrom("a", "b"), fc.string(), fc.constantFrom<"agent" | "thought">("agent", "thought"))
+    .map(([id, text, role]) => delta(id, text, "r1", role)),
+  fc.tuple(fc.constantFrom("a", "b"), fc.integer({ min: 1, max: 20 })).map(([id, first]) => complete(id, "whole", first, first)),
+  fc
+    .constantFrom("c1", "c2")
+    .chain((c) => fc.constantFrom<NewEvent>(tool(c), { kind: "tool.update", run_id: "r1", tool_call_id: c, status: "completed" })),
+  fc.constantFrom<NewEvent>(waiting("rt1"), { kind: "token.expired", resume_token_id: "rt1" }, done(), {
+    kind: "run.interrupted",
+    run_id: "r1",
+    reason: "executor_lost",
+  }),
+  fc.constantFrom<NewEvent>(
+    { kind: "agent.started", agent_execution_id: "a", strategy: "resumed", pid: 1, capabilities: { load: true, resume: true } },
+    {
+      kind: "recovery.receipt",
+      receipt_kind: "resume",
+      level: "L3",
+      agent_memory: "native",
+      messages: 1,
+      files: "kept",
+      processes: [],
+      queue: 0,
+      took_ms: 1,
+      attempts: [],
+    },
+  ),
+)
+
+test("applying the log piece by piece, with repeats, gives what applying it at once gives", () => {
+  fc.assert(
+    fc.property(fc.array(anyEvent, { maxLength: 40 }), fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 6 }), (events, cuts) => {
+      const all = log(...events)
+      const whole = fold(all)
+      let pieces = emptyTranscript()
+      for (const [from, to] of slices(all.length, cuts)) pieces = applyEvents(pieces, all.slice(Math.max(0, from - 2), to))
+      expect(pieces).toEqual(whole)
+      expect(whole.items.map((item) => item.order)).toEqual(whole.items.map((item) => item.order).sort((a, b) => a - b))
+      for (const [key, place] of whole.places) expect(whole.items[place]?.key).toBe(key)
+    }),
+  )
+})
+
+/** [0, length) cut at the given places; each slice begins where the one before it ended. */
+function slices(length: number, cuts: readonly number[]): [number, number][] {
+  const edges = [0, ...cuts.filter((cut) => cut < length).sort((a, b) => a - b), length]
+  return edges.slice(1).map((to, index) => [edges[index] ?? 0, to])
+}
