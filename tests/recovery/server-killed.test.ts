@@ -8,7 +8,7 @@ describe.each(DATABASES)("the server is killed, on %s", (database) => {
 
   test("[L4] a streamed answer goes on: every number once, in order, from the same agent process", async () => {
     rewake = await Rewake.start({ database })
-    const { session } = await rewake.createTask("count 60 50")
+    const { session } = await rewake.createTask("count 200 50")
     const viewer = follow(rewake, session.id)
     await viewer.until((event) => event.kind === "message.delta" && event.content.includes(" 10"), "ten numbers")
     const agent = viewer.seen.find((event) => event.kind === "agent.started")
@@ -20,7 +20,7 @@ describe.each(DATABASES)("the server is killed, on %s", (database) => {
 
     await viewer.until((event) => event.kind === "run.completed", "the run to end")
     const log = await rewake.events(session.id)
-    expect(agentText(log)).toBe(numbers(60))
+    expect(agentText(log)).toBe(numbers(200))
     expect(log.filter((event) => event.kind === "agent.started")).toHaveLength(1)
     expect(processStartTime(agent?.pid ?? 0)).toBe(life)
     expect(log.filter((event) => event.kind === "run.adopted")).toHaveLength(1)
@@ -34,7 +34,7 @@ describe.each(DATABASES)("the server is killed, on %s", (database) => {
         .filter((event) => event.kind === "message.delta")
         .map((event) => event.content)
         .join(""),
-    ).toBe(numbers(60))
+    ).toBe(numbers(200))
   })
 
   test("[L4] killed again and again while it streams, nothing is lost and nothing repeats", async () => {
