@@ -41,6 +41,8 @@ export function startSpoolReader(options: {
 
   async function readOnce(): Promise<ReaderEnd> {
     const { spool_id, n } = ingest.cursor()
+    // A daemon that was restarted has forgotten what was acknowledged, and may be holding its agent back for room.
+    scheduleAck()
     const stream = await client.openEvents(owned.ref.id, n, spool_id, abort.signal)
     let header = true
     for await (const lines of readLineBatches(stream)) {
