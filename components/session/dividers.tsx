@@ -33,7 +33,7 @@ const interruptionWords: Record<InterruptionReason, string> = {
   abandoned: "given up, its executor could not be reached",
 }
 
-function endWords(end: RunEnd): ReactNode {
+function endWords(end: Exclude<RunEnd, { outcome: "failed" }>): ReactNode {
   switch (end.outcome) {
     case "cancelled":
       return "You interrupted this run"
@@ -41,29 +41,50 @@ function endWords(end: RunEnd): ReactNode {
       return `The agent stopped: ${end.stopReason.replaceAll("_", " ")}`
     case "interrupted":
       return `⚠ interrupted · ${interruptionWords[end.reason] ?? end.reason}`
-    case "failed":
-      return end.message
   }
 }
 
 export const RunEndRow = memo(function RunEndRow({ item }: { item: RunEndItem }) {
   const { end } = item
-  if (end.outcome !== "failed")
-    return (
-      <Divider tone={end.outcome === "interrupted" ? "warn" : "quiet"}>
-        {endWords(end)} · {formatMoment(item.ts, Date.now())}
-      </Divider>
-    )
+  if (end.outcome === "failed") return <FailedRun foldKey={item.key} end={end} />
   return (
-    <div className="flex items-baseline gap-2 rounded-md border border-[color-mix(in_oklab,var(--bad)_35%,var(--line))] bg-bad-soft px-3 py-2">
-      <Glyph name="cross" className="translate-y-[2px]" />
-      <div className="min-w-0 break-words">
-        <span className="font-[530]">This run failed.</span> <span className="text-text-2">{end.message}</span>
-        <div className="text-s text-text-3">{end.reason.replaceAll("_", " ")} · what was said so far is kept</div>
-      </div>
-    </div>
+    <Divider tone={end.outcome === "interrupted" ? "warn" : "quiet"}>
+      {endWords(end)} · {formatMoment(item.ts, Date.now())}
+    </Divider>
   )
 })
+
+function FailedRun({ foldKey, end }: { foldKey: string; end: Extract<RunEnd, { outcome: "failed" }> }) {
+  const [open, toggle] = useFold(foldKey)
+  const stderr = end.stderr.trim()
+  return (
+    <div className="rounded-md border border-[color-mix(in_oklab,var(--bad)_35%,var(--line))] bg-bad-soft px-3 py-2">
+      <div className="flex items-baseline gap-2">
+        <Glyph name="cross" className="translate-y-[2px]" />
+        <div className="min-w-0 break-words">
+          <span className="font-[530]">This run failed.</span> <span className="text-text-2">{end.message}</span>
+          <div className="text-s text-text-2">
+            What was said so far is kept.
+            {stderr !== "" && <FoldButton open={open} onToggle={toggle} />}
+          </div>
+        </div>
+      </div>
+      {open && <Output text={stderr} />}
+    </div>
+  )
+}
+
+const FoldButton = ({ open, onToggle }: { open: boolean; onToggle: () => void }) => (
+  <button type="button" aria-expanded={open} onClick={onToggle} className="ml-2 underline underline-offset-2 touch:min-h-11">
+    {open ? "Hide output" : "Show output"}
+  </button>
+)
+
+const Output = ({ text }: { text: string }) => (
+  <pre className="mt-2 max-h-60 overflow-auto whitespace-pre-wrap rounded-md border border-line-soft bg-panel px-2.5 py-2 font-mono text-s text-text-2">
+    {text}
+  </pre>
+)
 
 const receiptVerb = { recover: "Recovered", resume: "Resumed", restore: "Restored" } as const
 
@@ -155,17 +176,9 @@ export const NoteRow = memo(function NoteRow({ item }: { item: NoteItem }) {
     <div>
       <Divider tone={tone}>
         {noteWords(note)} · {formatMoment(item.ts, Date.now())}
-        {stderr !== "" && (
-          <button type="button" aria-expanded={open} onClick={toggle} className="ml-2 underline touch:min-h-11">
-            {open ? "Hide output" : "Show output"}
-          </button>
-        )}
+        {stderr !== "" && <FoldButton open={open} onToggle={toggle} />}
       </Divider>
-      {open && (
-        <pre className="mt-2 max-h-60 overflow-auto whitespace-pre-wrap rounded-md border border-line-soft bg-panel px-2.5 py-2 font-mono text-s text-text-2">
-          {stderr}
-        </pre>
-      )}
+      {open && <Output text={stderr} />}
     </div>
   )
 })

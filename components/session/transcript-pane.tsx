@@ -34,7 +34,7 @@ export function TranscriptPane({ feed, sent }: { feed: SessionFeedHandle; sent: 
   )
 }
 
-function TranscriptSkeleton() {
+export function TranscriptSkeleton() {
   return (
     <div role="status" aria-label="Loading" className="mx-auto w-full max-w-[796px] flex-1 animate-breathe px-[18px] pt-5">
       <div className="ml-auto h-9 w-2/5 rounded-lg bg-line-soft" />

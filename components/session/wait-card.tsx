@@ -7,11 +7,13 @@ import { Kbd } from "@/components/ui/kbd"
 import { formatFull, formatMoment } from "@/lib/client/format"
 import { useNow } from "@/lib/client/hooks"
 import type { Settled, WaitItem } from "@/lib/client/transcript-items"
-import type { WaitOption } from "@/lib/contracts/waits"
+import type { WaitKind, WaitOption } from "@/lib/contracts/waits"
 import { useSessionContext } from "./session-context"
 import { orderOptions } from "./use-wait-answers"
 
-function lookOf(option: WaitOption, at: number): ButtonLook {
+/** A permission has a usual answer; the choices of a question are equals. */
+function lookOf(kind: WaitKind, option: WaitOption, at: number): ButtonLook {
+  if (kind !== "permission") return "plain"
   if (option.kind.startsWith("reject")) return "quiet"
   return at === 0 && option.kind.startsWith("allow") ? "primary" : "plain"
 }
@@ -51,7 +53,7 @@ function OpenWait({ item }: { item: WaitItem }) {
         {orderOptions(item.options).map((option, at) => (
           <Button
             key={option.id}
-            look={lookOf(option, at)}
+            look={lookOf(item.waitKind, option, at)}
             disabled={!ready}
             aria-pressed={chosen === option.id}
             onClick={() => answers.answer(item.tokenId, option.id)}

@@ -39,7 +39,7 @@ export type WaitItem = Base & {
   settled: Settled | null
 }
 export type RunEnd =
-  | { outcome: "failed"; reason: string; message: string }
+  | { outcome: "failed"; reason: string; message: string; stderr: string }
   | { outcome: "cancelled" }
   | { outcome: "interrupted"; reason: InterruptionReason }
   | { outcome: "stopped"; stopReason: string }

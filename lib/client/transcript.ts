@@ -1,6 +1,7 @@
 import type { EventKind, EventOf, SessionEvent } from "@/lib/contracts/events"
 import { base, type Draft, find, put } from "./transcript-draft"
-import type { MessageItem, Note, Prompt, RunEnd, Settled, ToolItem, Transcript, WakingStep } from "./transcript-items"
+import type { Note, Prompt, RunEnd, Settled, Transcript, WakingStep } from "./transcript-items"
+import { completeMessage, extendMessage, startTool, updateTool } from "./transcript-output"
 
 /**
  * Folds a session's log into what the page shows. Pure: applying the log piece by piece gives what applying it at once gives.
@@ -108,7 +109,12 @@ function apply(draft: Draft, event: SessionEvent): void {
     case "run.completed":
       return endRun(draft, event, event.stop_reason === "end_turn" ? null : { outcome: "stopped", stopReason: event.stop_reason })
     case "run.failed":
-      return endRun(draft, event, { outcome: "failed", reason: event.reason, message: event.message })
+      return endRun(draft, event, {
+        outcome: "failed",
+        reason: event.reason,
+        message: event.message,
+        stderr: takeLastNote(draft, "agent_exited")?.stderr ?? "",
+      })
     case "run.cancelled":
       return endRun(draft, event, { outcome: "cancelled" })
     case "run.interrupted":
@@ -188,85 +194,6 @@ function noticeRun(draft: Draft, event: SessionEvent): void {
   draft.run = { runId: event.run_id, startedAt: event.ts, cancelRequested: false }
 }
 
-const messageKey = (role: "agent" | "thought", id: string) => `${role}:${id}`
-
-function extendMessage(draft: Draft, event: EventOf<"message.delta">): void {
-  const key = messageKey(event.role, event.message_id)
-  const known = find(draft, key, "agent", "thought")
-  if (!known) stillMessages(draft)
-  draft.open.add(key)
-  put(draft, {
-    ...base(event, key),
-    type: event.role,
-    text: (known?.text ?? "") + event.content,
-    streaming: true,
-    partial: false,
-    endedAt: event.ts,
-  })
-}
-
-function completeMessage(draft: Draft, event: EventOf<"message.agent" | "message.thought">): void {
-  const type = event.kind === "message.agent" ? "agent" : "thought"
-  const key = messageKey(type, event.message_id)
-  const known = find(draft, key, "agent", "thought")
-  draft.open.delete(key)
-  put(draft, {
-    ...base(event, key, event.first_seq),
-    type,
-    text: event.content,
-    streaming: false,
-    partial: event.partial ?? false,
-    endedAt: known?.endedAt ?? null,
-  })
-}
-
-/** Whatever follows a message ends its streaming look, also before its complete record is written. */
-function stillMessages(draft: Draft): void {
-  for (const key of draft.open) {
-    const message = find(draft, key, "agent", "thought")
-    if (message?.streaming) put(draft, { ...message, streaming: false } satisfies MessageItem)
-  }
-}
-
-const isOpenTool = (status: ToolItem["status"]) => status === "pending" || status === "in_progress"
-
-function putTool(draft: Draft, tool: ToolItem): void {
-  if (isOpenTool(tool.status)) draft.open.add(tool.key)
-  else draft.open.delete(tool.key)
-  put(draft, tool)
-}
-
-function startTool(draft: Draft, event: EventOf<"tool.call">): void {
-  stillMessages(draft)
-  putTool(draft, {
-    ...base(event, `tool:${event.tool_call_id}`),
-    type: "tool",
-    title: event.title,
-    toolKind: event.tool_kind,
-    status: event.status,
-    output: event.output,
-    locations: event.locations,
-    rawInput: event.raw_input,
-    endedAt: isOpenTool(event.status) ? null : event.ts,
-  })
-}
-
-function updateTool(draft: Draft, event: EventOf<"tool.update">): void {
-  const known = find(draft, `tool:${event.tool_call_id}`, "tool")
-  const status = event.status ?? known?.status ?? "in_progress"
-  putTool(draft, {
-    ...(known ?? base(event, `tool:${event.tool_call_id}`)),
-    type: "tool",
-    title: event.title ?? known?.title ?? "tool call",
-    toolKind: event.tool_kind ?? known?.toolKind ?? "other",
-    status,
-    output: event.output ?? known?.output ?? [],
-    locations: event.locations ?? known?.locations ?? [],
-    rawInput: event.raw_input ?? known?.rawInput,
-    endedAt: isOpenTool(status) ? null : (known?.endedAt ?? event.ts),
-  })
-}
-
 const waitKey = (tokenId: string) => `wait:${tokenId}`
 
 function startWait(draft: Draft, event: EventOf<"run.waiting">): void {
@@ -320,13 +247,18 @@ function note(draft: Draft, event: SessionEvent, content: Note): void {
   put(draft, { ...base(event, `note:${event.seq}`), type: "note", note: content })
 }
 
+/** Takes away the note that what follows repeats. */
+function takeLastNote<A extends Note["about"]>(draft: Draft, about: A): Extract<Note, { about: A }> | null {
+  const last = draft.items.at(-1)
+  if (last?.type !== "note" || last.note.about !== about) return null
+  draft.items.pop()
+  draft.places.delete(last.key)
+  return last.note as Extract<Note, { about: A }>
+}
+
 /** The receipt says what the agent's start said, and more: it takes that note's place. */
 function placeReceipt(draft: Draft, event: EventOf<"recovery.receipt">): void {
   draft.waking = null
-  const last = draft.items.at(-1)
-  if (last?.type === "note" && last.note.about === "agent_started") {
-    draft.items.pop()
-    draft.places.delete(last.key)
-  }
+  takeLastNote(draft, "agent_started")
   put(draft, { ...base(event, `receipt:${event.seq}`), type: "receipt", receipt: event })
 }

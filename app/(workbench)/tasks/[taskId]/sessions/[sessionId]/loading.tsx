@@ -1,4 +1,14 @@
-/** Lets the frame switch at once; the page fills itself from what the browser already knows. */
+import { SessionHead } from "@/components/session/session-head"
+import { SessionTabs } from "@/components/session/session-tabs"
+import { TranscriptSkeleton } from "@/components/session/transcript-pane"
+
+/** The page's own outline, so that switching is felt at once and nothing moves when it fills. */
 export default function Loading() {
-  return <div className="flex-1" />
+  return (
+    <>
+      <SessionHead task={undefined} session={undefined} processesSince={null} />
+      <SessionTabs task={undefined} sessionId="" />
+      <TranscriptSkeleton />
+    </>
+  )
 }
