@@ -5,6 +5,7 @@ import ReactMarkdown, { type Components } from "react-markdown"
 import remarkGfm from "remark-gfm"
 import { type Blocks, endsInFence, splitBlocks } from "@/lib/client/markdown-blocks"
 import { CodeBlock, OpenFence } from "./code-block"
+import { LongText } from "./long-text"
 
 const plugins = [remarkGfm]
 
@@ -15,7 +16,11 @@ const components: Components = {
   img: ({ src, alt }) => (typeof src === "string" ? <a href={src} target="_blank" rel="noreferrer noopener">{`🖼 ${alt || src}`}</a> : null),
 }
 
+/** Parsing a longer block again and again while it streams would freeze the page: it is shown as it is. */
+const MAX_PARSED = 40_000
+
 const Block = memo(function Block({ text, open }: { text: string; open: boolean }) {
+  if (text.length > MAX_PARSED) return <LongText text={text} />
   return (
     <OpenFence.Provider value={open}>
       <ReactMarkdown remarkPlugins={plugins} components={components}>

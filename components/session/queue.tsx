@@ -123,12 +123,19 @@ function EditPrompt({ text, onSave, onCancel }: { text: string; onSave: (text: s
   )
 }
 
+const unsentWord: Record<Unsent["state"], string> = {
+  sending: "Sending:",
+  accepted: "Sent:",
+  unreachable: "Not sent yet:",
+  refused: "Not sent:",
+}
+
 function UnsentRow({ entry, onRetry, onDiscard }: { entry: Unsent; onRetry: (entry: Unsent) => void; onDiscard: (id: string) => void }) {
   const failed = entry.state === "unreachable" || entry.state === "refused"
   return (
     <li>
       <div className={rowClass}>
-        <span className={failed ? "shrink-0 text-warn" : "shrink-0 text-text-3"}>{failed ? "Not sent:" : "Sending:"}</span>
+        <span className={failed ? "shrink-0 text-warn" : "shrink-0 text-text-3"}>{unsentWord[entry.state]}</span>
         <span className="min-w-0 flex-1 truncate text-text" title={entry.text}>
           {entry.text}
         </span>
@@ -143,7 +150,7 @@ function UnsentRow({ entry, onRetry, onDiscard }: { entry: Unsent; onRetry: (ent
           </span>
         )}
       </div>
-      {failed && entry.sentence && <p className="px-[11px] pb-1 text-text-3">{entry.sentence}</p>}
+      {failed && entry.sentence && <p className="px-[11px] pb-1.5 text-text-3">{entry.sentence}</p>}
     </li>
   )
 }

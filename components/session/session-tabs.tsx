@@ -15,14 +15,11 @@ import type { SessionView, TaskView } from "@/lib/contracts/task"
 
 export function SessionTabs({ task, sessionId }: { task: TaskView | undefined; sessionId: string }) {
   return (
-    <div className="flex shrink-0 items-end gap-3 border-line-soft border-b px-3.5">
-      <span aria-current="page" className="border-alive border-b-2 px-[9px] pt-[5px] pb-[7px] font-[530] phone:py-3">
+    <div className="flex h-[38px] shrink-0 items-stretch gap-3 border-line-soft border-b px-3.5 touch:h-[52px]">
+      <span aria-current="page" className="-mb-px flex items-center border-alive border-b-2 px-[9px] font-[530]">
         Chat
       </span>
-      <nav
-        aria-label="Sessions"
-        className="ml-auto flex min-w-0 items-center gap-1 self-center overflow-x-auto py-1 [scrollbar-width:none]"
-      >
+      <nav aria-label="Sessions" className="ml-auto flex min-w-0 items-center gap-1 overflow-x-auto [scrollbar-width:none]">
         {task &&
           [...task.sessions]
             .sort((a, b) => a.created_at.localeCompare(b.created_at))

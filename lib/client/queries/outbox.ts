@@ -35,8 +35,9 @@ export function useOutbox(taskId: number, sessionId: string, prompts: ReadonlyMa
         await appendMessage(taskId, { message: text, session_id: sessionId, client_message_id: clientMessageId })
         change((all) => withEntry(all, { clientMessageId, text, state: "accepted", sentence: null }))
       } catch (error) {
-        const state = error instanceof NetworkError ? "unreachable" : "refused"
-        change((all) => withEntry(all, { clientMessageId, text, state, sentence: errorSentence(error) }))
+        const lost = error instanceof NetworkError
+        const sentence = lost ? `${error.message} It is kept here, and sent once the connection is back.` : errorSentence(error)
+        change((all) => withEntry(all, { clientMessageId, text, state: lost ? "unreachable" : "refused", sentence }))
       }
     },
     [change, taskId, sessionId],
