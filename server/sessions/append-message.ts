@@ -5,7 +5,7 @@ import type { AppendResult } from "../../lib/contracts/task"
 import { type Person, requireSession, requireTask } from "../auth"
 import { taskAtWork } from "../execution"
 import { guard, isConflict, StoreRefused, updateAny } from "../journal"
-import type { Prompt } from "../platform/database"
+import type { Prompt, Task } from "../platform/database"
 import { queued } from "./create-task"
 import type { SessionDeps } from "./deps"
 import { requireMessageSize } from "./limits"
@@ -16,12 +16,17 @@ export type Append = { message: string; session_id?: string | undefined; client_
 export async function appendMessage(deps: SessionDeps, person: Person, taskId: number, input: Append): Promise<AppendResult> {
   requireMessageSize(input.message, deps.config.max_message_bytes)
   const task = await requireTask(deps.db, person, taskId)
+  const sessionId = input.session_id ?? (await newestSession(deps, task.id))
+  // Two at once would both find room for one, and both take the same place.
+  return deps.queueTurns.run(sessionId, () => acceptMessage(deps, person, task, sessionId, input))
+}
+
+async function acceptMessage(deps: SessionDeps, person: Person, task: Task, sessionId: string, input: Append): Promise<AppendResult> {
   const clientId = input.client_message_id ?? null
   for (;;) {
     const known = clientId ? await deps.db.prompt.findFirst({ where: { task_id: task.id, client_message_id: clientId } }) : null
     if (known) return sameAppend(deps, known, input.message)
 
-    const sessionId = input.session_id ?? (await newestSession(deps, task.id))
     const session = await requireSession(deps.db, person, sessionId)
     if (session.task_id !== task.id) throw new AppError("NOT_FOUND", "There is no such session in this task.", { entity: "session" })
     if (isTerminalState(session.state as SessionState))

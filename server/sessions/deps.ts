@@ -5,6 +5,7 @@ import type { Journal } from "../journal"
 import type { Clock } from "../platform/clock"
 import type { Config } from "../platform/config"
 import type { Database } from "../platform/database"
+import type { KeyedQueue } from "../platform/keyed-queue"
 import type { Logger } from "../platform/logger"
 
 export type SessionDeps = {
@@ -17,6 +18,8 @@ export type SessionDeps = {
   people: People
   coordinator: Coordinator
   boot_id: string
+  /** One change at a time to a session's queue: each reads the places before it takes one. */
+  queueTurns: KeyedQueue
   /** The list of this user shows this task; it changed in a way the journal does not tell. */
   announce: (userId: string, taskId: number) => void
 }

@@ -2,6 +2,7 @@ import type { CreateTask, SessionView, TaskView } from "../../lib/contracts/task
 import type { Outcome } from "../../lib/contracts/waits"
 import type { Person } from "../auth"
 import { requireSession, requireTask } from "../auth"
+import { createKeyedQueue } from "../platform/keyed-queue"
 import { answerWait, cancelRun, resumeSession, stopSession } from "./act"
 import { type Append, appendMessage } from "./append-message"
 import { createSession, createTask } from "./create-task"
@@ -16,7 +17,8 @@ export type { SessionDeps } from "./deps"
 export { journalGeneration, requireCursor } from "./events"
 
 /** Everything a signed-in person can ask for. Each checks ownership itself; transports only translate. */
-export function createSessions(deps: SessionDeps) {
+export function createSessions(given: Omit<SessionDeps, "queueTurns">) {
+  const deps: SessionDeps = { ...given, queueTurns: createKeyedQueue() }
   const views = createViews(deps)
   return {
     createTask: (person: Person, input: CreateTask) => createTask(deps, views, person, input),

@@ -52,10 +52,12 @@ async function commitOnPrompt(
     new AppError("PROMPT_NOT_QUEUED", "This message is on its way to the agent already, or was withdrawn.", { prompt_id: promptId })
   if (prompt.state !== "queued") throw gone()
   try {
-    await deps.journal.commit({
-      session: { id: session.id, task_id: session.task_id, user_id: person.id },
-      events: decide(await readQueue(deps, session.id)),
-    })
+    await deps.queueTurns.run(session.id, async () =>
+      deps.journal.commit({
+        session: { id: session.id, task_id: session.task_id, user_id: person.id },
+        events: decide(await readQueue(deps, session.id)),
+      }),
+    )
   } catch (error) {
     if (isConflict(error)) throw gone()
     throw error

@@ -123,6 +123,19 @@ describe.each(DATABASES)("the queue of a session, on %s", (database) => {
     await rewake.waitForRuns(session.id, 4)
   })
 
+  test("messages that arrive all at once neither overfill the queue nor share a place in it", async () => {
+    const { task, session } = await busySession()
+    const answers = await Promise.all(Array.from({ length: 10 }, (_, i) => append(task.id, `at once ${i}`)))
+    expect(answers.filter((answer) => answer.status === 202)).toHaveLength(3)
+    expect(answers.filter((answer) => answer.status === 429)).toHaveLength(7)
+    const queue = await queueOf(session.id)
+    const [first, second, third] = queue.map((prompt) => prompt.prompt_id) as [string, string, string]
+    const moved = await change(session.id, third, { position: 1 })
+    expect(moved.body.prompts.map((prompt) => prompt.prompt_id)).toEqual([first, third, second])
+    await cancel(session.id)
+    expect(deliveries(await rewake.waitForRuns(session.id, 4)).slice(1)).toEqual([first, third, second])
+  })
+
   test("[L1] the same client_message_id is the same message: retried, raced, and after its delivery", async () => {
     const { task, session } = await busySession()
     const raced = await Promise.all(Array.from({ length: 8 }, () => append(task.id, "remember once", "id-1")))
