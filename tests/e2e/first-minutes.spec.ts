@@ -1,0 +1,67 @@
+import { expect, test } from "@playwright/test"
+import { numbers, Rewake } from "../support/server"
+import { newTask, send, signIn, transcriptText } from "./pages"
+
+let rewake: Rewake
+test.afterEach(() => rewake.stop())
+
+test("the printed link makes the first admin, who asks the demo agent and reads its answer; a reopened browser shows it all", async ({
+  page,
+  browser,
+}) => {
+  rewake = await Rewake.start({ env: { ADMIN_EMAIL: "", ADMIN_PASSWORD: "" } })
+  const link = rewake.output.split("\n").find((line) => line.includes("/setup?code=")) ?? ""
+  await page.goto(link)
+  await page.getByLabel("Email").fill("first@example.org")
+  await page.getByLabel("Password").fill("a long enough password")
+  await page.getByRole("button", { name: "Create account" }).click()
+  await page.waitForURL(/\/tasks/)
+
+  const url = await newTask(page, rewake.url, "count 20 20")
+  await expect.poll(() => transcriptText(page)).toContain(numbers(20))
+  await send(page, "remember apple")
+  await send(page, "recall")
+  await expect(page.getByRole("log")).toContainText("apple", { ignoreCase: true })
+  await expect(page.getByRole("log").getByText(/I remember: apple/)).toBeVisible()
+
+  const again = await browser.newContext({ storageState: await page.context().storageState() })
+  await page.close()
+  const reopened = await again.newPage()
+  await reopened.goto(url)
+  await expect.poll(() => transcriptText(reopened)).toContain(numbers(20))
+  await expect(reopened.getByText(/I remember: apple/)).toBeVisible()
+  await again.close()
+})
+
+test("the link works once", async ({ page }) => {
+  rewake = await Rewake.start({ env: { ADMIN_EMAIL: "", ADMIN_PASSWORD: "" } })
+  const link = rewake.output.split("\n").find((line) => line.includes("/setup?code=")) ?? ""
+  for (const [email, outcome] of [
+    ["first@example.org", /\/tasks/],
+    ["second@example.org", /\/setup/],
+  ] as const) {
+    await page.context().clearCookies()
+    await page.goto(link)
+    await page.getByLabel("Email").fill(email)
+    await page.getByLabel("Password").fill("a long enough password")
+    await page.getByRole("button", { name: "Create account" }).click()
+    await page.waitForURL(outcome)
+  }
+  await expect(page.getByText(/already used/)).toBeVisible()
+})
+
+test("a wrong password says so and keeps the address; signing out ends the session", async ({ page }) => {
+  rewake = await Rewake.start()
+  await page.goto(`${rewake.url}/login`)
+  await page.getByLabel("Email").fill("admin@example.org")
+  await page.getByLabel("Password").fill("not the password")
+  await page.getByRole("button", { name: "Sign in" }).click()
+  await expect(page.getByRole("alert").filter({ hasText: /password/i })).toBeVisible()
+  await expect(page.getByLabel("Email")).toHaveValue("admin@example.org")
+  await signIn(page, rewake.url)
+  await page.getByRole("button", { name: /account/i }).click()
+  await page.getByRole("menuitem", { name: "Sign out" }).click()
+  await page.waitForURL(/\/login/)
+  await page.goto(`${rewake.url}/tasks`)
+  await page.waitForURL(/\/login/)
+})
