@@ -12,6 +12,7 @@ const keys: readonly (readonly [string, string])[] = [
   ["/", "Search tasks"],
   ["C", "Write a message"],
   ["1 – 9", "Answer what the agent asks"],
+  ["Alt 1 – 9", "The same, while writing"],
   ["Esc", "Interrupt the agent"],
   ["?", "These keys"],
 ]

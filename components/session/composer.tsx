@@ -4,12 +4,13 @@ import { Square } from "lucide-react"
 import { type KeyboardEvent, useEffect, useRef } from "react"
 import { Button } from "@/components/ui/button"
 import { Kbd } from "@/components/ui/kbd"
-import { useAutoHeight, useDraft, useHydrated } from "@/lib/client/hooks"
+import { useAutoHeight, useHydrated } from "@/lib/client/hooks"
 import { isPlainKey } from "@/lib/client/keys"
 import type { Phase } from "@/lib/client/session-phase"
 
 type ComposerProps = {
-  sessionId: string
+  draft: string
+  onDraft: (text: string) => void
   agentName: string
   phase: Phase
   /** Something is running or queued: what is sent now waits its turn. */
@@ -24,10 +25,9 @@ const placeholders: Partial<Record<Phase, string>> = {
   asleep: "Reply. This wakes the session…",
 }
 
-export function Composer({ sessionId, agentName, phase, queues, stop, onSend }: ComposerProps) {
+export function Composer({ draft, onDraft, agentName, phase, queues, stop, onSend }: ComposerProps) {
   const hydrated = useHydrated()
   const field = useRef<HTMLTextAreaElement>(null)
-  const [draft, setDraft] = useDraft(`rewake.draft.${sessionId}`)
   const empty = draft.trim() === ""
   useAutoHeight(field, draft)
   useFocusKey(field)
@@ -35,7 +35,7 @@ export function Composer({ sessionId, agentName, phase, queues, stop, onSend }: 
   const send = () => {
     if (empty) return
     onSend(draft)
-    setDraft("")
+    onDraft("")
   }
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return
@@ -49,7 +49,7 @@ export function Composer({ sessionId, agentName, phase, queues, stop, onSend }: 
         data-composer
         rows={1}
         value={draft}
-        onChange={(event) => setDraft(event.target.value)}
+        onChange={(event) => onDraft(event.target.value)}
         onKeyDown={onKeyDown}
         aria-label={`Message to ${agentName}`}
         placeholder={placeholders[phase] ?? "Reply…"}

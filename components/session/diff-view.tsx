@@ -31,10 +31,10 @@ function Row({ row }: { row: DiffRow }) {
   if (row.op === "skip") return <div className="px-2.5 py-0.5 text-text-3">⋯ {plural(row.count, "unchanged line")}</div>
   return (
     <div className={cn("flex", row.op === "add" && "bg-add", row.op === "del" && "bg-del")}>
-      <span aria-hidden="true" className="w-10 shrink-0 select-none pr-2 text-right text-text-3 opacity-70">
+      <span aria-hidden="true" className="w-10 shrink-0 select-none pr-2 text-right text-text-2">
         {row.newNo ?? row.oldNo}
       </span>
-      <span className={cn("w-4 shrink-0", row.op === "add" && "text-alive", row.op === "del" && "text-bad")}>{sign[row.op]}</span>
+      <span className="w-4 shrink-0">{sign[row.op]}</span>
       <span className="whitespace-pre pr-3">{row.text}</span>
     </div>
   )

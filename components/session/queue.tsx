@@ -13,12 +13,17 @@ type QueueProps = {
   sessionId: string
   queue: readonly Prompt[]
   unsent: readonly Unsent[]
+} & UnsentActions
+
+type UnsentActions = {
   onRetry: (entry: Unsent) => void
-  onDiscard: (clientMessageId: string) => void
+  /** Puts the text back into the composer. */
+  onEdit: (entry: Unsent) => void
+  onDiscard: (entry: Unsent) => void
 }
 
 /** What will be said next, above the composer: accepted prompts, then messages still on their way to the server. */
-export function Queue({ sessionId, queue, unsent, onRetry, onDiscard }: QueueProps) {
+export function Queue({ sessionId, queue, unsent, ...actions }: QueueProps) {
   if (queue.length === 0 && unsent.length === 0) return null
   return (
     <section
@@ -30,7 +35,7 @@ export function Queue({ sessionId, queue, unsent, onRetry, onDiscard }: QueuePro
           <QueuedRow key={prompt.promptId} sessionId={sessionId} prompt={prompt} at={at} count={queue.length} />
         ))}
         {unsent.map((entry) => (
-          <UnsentRow key={entry.clientMessageId} entry={entry} onRetry={onRetry} onDiscard={onDiscard} />
+          <UnsentRow key={entry.clientMessageId} entry={entry} {...actions} />
         ))}
       </ul>
     </section>
@@ -130,7 +135,7 @@ const unsentWord: Record<Unsent["state"], string> = {
   refused: "Not sent:",
 }
 
-function UnsentRow({ entry, onRetry, onDiscard }: { entry: Unsent; onRetry: (entry: Unsent) => void; onDiscard: (id: string) => void }) {
+function UnsentRow({ entry, onRetry, onEdit, onDiscard }: UnsentActions & { entry: Unsent }) {
   const failed = entry.state === "unreachable" || entry.state === "refused"
   return (
     <li>
@@ -144,7 +149,10 @@ function UnsentRow({ entry, onRetry, onDiscard }: { entry: Unsent; onRetry: (ent
             <Button look="quiet" className="py-0.5" onClick={() => onRetry(entry)}>
               Retry
             </Button>
-            <Button look="quiet" className="py-0.5" onClick={() => onDiscard(entry.clientMessageId)}>
+            <Button look="quiet" className="py-0.5" onClick={() => onEdit(entry)}>
+              Edit
+            </Button>
+            <Button look="quiet" className="py-0.5" onClick={() => onDiscard(entry)}>
               Discard
             </Button>
           </span>

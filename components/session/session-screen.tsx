@@ -3,6 +3,7 @@
 import { useRouter } from "next/navigation"
 import { useMemo, useRef, useState } from "react"
 import { NotFound } from "@/components/frame/not-found"
+import { useDraft } from "@/lib/client/hooks"
 import { useAgentName } from "@/lib/client/queries/agents"
 import { useOutbox } from "@/lib/client/queries/outbox"
 import { useCancelRun, useResumeSession, useSession } from "@/lib/client/queries/session"
@@ -35,6 +36,7 @@ export function SessionScreen({ taskId, sessionId }: { taskId: number; sessionId
   const report = useSessionResumption(sessionId)
   const agentName = useAgentName()(session.data?.agent ?? "")
   const { transcript } = feed
+  const [draft, setDraft] = useDraft(`rewake.draft.${sessionId}`)
   const outbox = useOutbox(taskId, sessionId, transcript.prompts)
   const answers = useWaitAnswers(sessionId, session.data?.waits ?? NO_WAITS)
   const folds = useRef(new Map<string, boolean>()).current
@@ -65,10 +67,15 @@ export function SessionScreen({ taskId, sessionId }: { taskId: number; sessionId
           queue={transcript.queue}
           unsent={outbox.entries}
           onRetry={(entry) => void outbox.retry(entry)}
-          onDiscard={outbox.discard}
+          onEdit={(entry) => {
+            setDraft(draft === "" ? entry.text : `${entry.text}\n\n${draft}`)
+            outbox.discard(entry.clientMessageId)
+          }}
+          onDiscard={(entry) => outbox.discard(entry.clientMessageId)}
         />
         <Composer
-          sessionId={sessionId}
+          draft={draft}
+          onDraft={setDraft}
           agentName={agentName}
           phase={phase}
           queues={phase !== "needs_you" && (running || transcript.waking !== null || transcript.queue.length > 0)}

@@ -49,8 +49,11 @@ export function useWaitAnswers(sessionId: string, waits: readonly Wait[]): WaitA
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       const wait = first.current
-      if (!wait || !/^[1-9]$/.test(event.key) || !isPlainKey(event)) return
-      const option = orderOptions(wait.options)[Number(event.key) - 1]
+      // With Alt it also works while writing; the character Alt makes of a digit differs by keyboard, its place does not.
+      const digit = /^(?:Digit|Numpad)([1-9])$/.exec(event.code)?.[1]
+      const plain = isPlainKey(event) && event.key === digit
+      if (!wait || !digit || !(plain || (event.altKey && !event.ctrlKey && !event.metaKey))) return
+      const option = orderOptions(wait.options)[Number(digit) - 1]
       if (!option) return
       event.preventDefault()
       act.current(wait.token_id, option.id)

@@ -9,7 +9,7 @@ export function errorSentence(error: unknown): string {
   switch (error.code) {
     case "PAYLOAD_TOO_LARGE": {
       const limit = details<"PAYLOAD_TOO_LARGE">(error).limit_bytes
-      return `This message is too long${limit ? `: at most ${formatBytes(limit)} can be sent at once` : ""}. It is still in the box.`
+      return `This message is too long${limit ? `: at most ${formatBytes(limit)} can be sent at once` : ""}.`
     }
     case "RATE_LIMITED": {
       const seconds = details<"RATE_LIMITED">(error).retry_after_seconds
@@ -30,7 +30,7 @@ export function errorSentence(error: unknown): string {
     case "SESSION_TERMINAL":
       return "This session has ended. Start a new one to go on."
     case "TASK_EXPIRED_RESTORABLE":
-      return "This task was put away after being unused. Your message is still in the box."
+      return "This task was put away after being unused. Your message is kept here."
     case "NOT_READY":
       return "The server is starting. Try again in a moment."
     case "PROMPT_NOT_QUEUED":

@@ -1,6 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query"
 import { useEffect, useSyncExternalStore } from "react"
 import type { EventKind } from "@/lib/contracts/events"
+import { useConnection } from "../hooks"
 import { type FeedView, feedOf } from "../session-feed"
 import { statusQuery } from "./session"
 import { refreshTask } from "./tasks"
@@ -30,5 +31,9 @@ export function useSessionFeed(taskId: number, sessionId: string): SessionFeedHa
       }),
     [client, feed, taskId, sessionId],
   )
+  const connection = useConnection()
+  useEffect(() => {
+    if (connection === "connected" && feed.get().phase === "failed") feed.reload()
+  }, [connection, feed])
   return { ...view, loadOlder: feed.loadOlder, reload: feed.reload }
 }
