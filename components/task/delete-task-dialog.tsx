@@ -28,8 +28,8 @@ export function DeleteTaskDialog({ task, onClose }: { task: TaskView; onClose: (
       title="Delete this task?"
       description={
         <>
-          “{task.title}” goes for good, with its {plural(task.sessions.length, "session")}, their transcripts and their workspaces. A
-          running agent is stopped. To only put it out of sight, hide it instead.
+          “{task.title}” goes for good: {plural(task.sessions.length, "session")}, with transcript and workspace. A running agent is
+          stopped. To only put it out of sight, hide it instead.
         </>
       }
     >

@@ -30,7 +30,7 @@ export const TaskRow = memo(function TaskRow({ task, current, agentName, now }: 
         <time
           dateTime={task.last_activity_at}
           title={formatFull(task.last_activity_at)}
-          className="text-text-3 text-xs group-focus-within/row:opacity-0 group-hover/row:opacity-0 touch:mr-8 touch:opacity-100!"
+          className="text-text-3 text-xs group-focus-within/row:opacity-0 group-hover/row:opacity-0 group-has-data-[state=open]/row:opacity-0 touch:mr-8 touch:opacity-100!"
         >
           {now > 0 && formatAgo(task.last_activity_at, now)}
         </time>
