@@ -3,8 +3,9 @@
 import { memo, type ReactNode } from "react"
 import { cn } from "@/components/ui/cn"
 import { Glyph } from "@/components/ui/glyph"
-import { formatMoment, formatSpan, plural } from "@/lib/client/format"
+import { formatBytes, formatMoment, formatSpan, plural } from "@/lib/client/format"
 import type { Note, NoteItem, ReceiptItem, RunEnd, RunEndItem } from "@/lib/client/transcript-items"
+import type { ReceiptFiles } from "@/lib/contracts/events"
 import type { InterruptionReason } from "@/lib/contracts/status"
 import { useFold } from "./use-fold"
 
@@ -111,7 +112,10 @@ export const ReceiptRow = memo(function ReceiptRow({ item }: { item: ReceiptItem
           <Line term="Level">{receipt.level}</Line>
           <Line term="Agent's memory">{receipt.agent_memory}</Line>
           <Line term="Conversation">{plural(receipt.messages, "message")}</Line>
-          <Line term="Files">{receipt.files}</Line>
+          <Line term="Files">
+            {filesWords(receipt.files)}
+            {typeof receipt.files === "object" && "lost" in receipt.files && `: ${receipt.files.lost.paths.join(", ")}`}
+          </Line>
           {receipt.processes.map((process) => (
             <Line key={process.what} term={process.what}>
               {process.outcome}
@@ -130,7 +134,12 @@ export const ReceiptRow = memo(function ReceiptRow({ item }: { item: ReceiptItem
   )
 })
 
-const filesWords = (files: string) => (files.startsWith("files") ? files : `files: ${files}`)
+function filesWords(files: ReceiptItem["receipt"]["files"]): string {
+  if (typeof files === "string") return `files ${files}`
+  if ("archive" in files) return `${plural(files.archive.files, "file")} verified, ${formatBytes(files.archive.bytes)}`
+  if ("recreated" in files) return `files from branch ${files.recreated.branch}`
+  return `${plural(files.lost.paths.length, "file")} lost`
+}
 
 function Line({ term, children }: { term: string; children: ReactNode }) {
   return (

@@ -42,6 +42,9 @@ export function Queue({ sessionId, queue, unsent, ...actions }: QueueProps) {
   )
 }
 
+/** One line of it is seen; the rest of a very long message only costs layout. */
+const preview = (text: string) => text.slice(0, 500)
+
 const rowClass = "flex min-h-[30px] items-center gap-2 pr-1 pl-[11px]"
 
 function QueuedRow({ sessionId, prompt, at, count }: { sessionId: string; prompt: Prompt; at: number; count: number }) {
@@ -65,8 +68,8 @@ function QueuedRow({ sessionId, prompt, at, count }: { sessionId: string; prompt
     <li>
       <div className={rowClass}>
         <span className="shrink-0 text-text-3">{at === 0 ? "Next:" : `${at + 1}.`}</span>
-        <span className="min-w-0 flex-1 truncate text-text" title={prompt.text}>
-          {prompt.text}
+        <span className="min-w-0 flex-1 truncate text-text" title={preview(prompt.text)}>
+          {preview(prompt.text)}
         </span>
         <span className="flex shrink-0">
           {count > 1 && (
@@ -141,17 +144,20 @@ function UnsentRow({ entry, onRetry, onEdit, onDiscard }: UnsentActions & { entr
     <li>
       <div className={rowClass}>
         <span className={failed ? "shrink-0 text-warn" : "shrink-0 text-text-3"}>{unsentWord[entry.state]}</span>
-        <span className="min-w-0 flex-1 truncate text-text" title={entry.text}>
-          {entry.text}
+        <span className="min-w-0 flex-1 truncate text-text" title={preview(entry.text)}>
+          {preview(entry.text)}
         </span>
         {failed && (
           <span className="flex shrink-0">
             <Button look="quiet" className="py-0.5" onClick={() => onRetry(entry)}>
               Retry
             </Button>
-            <Button look="quiet" className="py-0.5" onClick={() => onEdit(entry)}>
-              Edit
-            </Button>
+            {/* One that may have arrived is not edited: sent again under a new id it could be said twice. */}
+            {entry.state === "refused" && (
+              <Button look="quiet" className="py-0.5" onClick={() => onEdit(entry)}>
+                Edit
+              </Button>
+            )}
             <Button look="quiet" className="py-0.5" onClick={() => onDiscard(entry)}>
               Discard
             </Button>
