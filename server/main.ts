@@ -1,5 +1,5 @@
 import { readFileSync, rmSync } from "node:fs"
-import { createServer } from "node:http"
+import { createServer, type RequestListener } from "node:http"
 import type { AddressInfo } from "node:net"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -17,12 +17,6 @@ import { createServices, migrationsFolder } from "./wiring"
 const dist = dirname(fileURLToPath(import.meta.url))
 const root = dirname(dist)
 
-main().catch((error) => {
-  // Every expected failure has its sentence; the rest keeps its stack.
-  console.error(error instanceof ConfigError || error instanceof StartFailed ? `\n  ${error.message.replaceAll("\n", "\n  ")}\n` : error)
-  process.exit(1)
-})
-
 const IMPATIENT_AFTER_MS = 1_000
 
 class StartFailed extends Error {}
@@ -34,7 +28,8 @@ async function main() {
   const lock = config.database.kind === "sqlite" ? lockDataFolder(config) : null
   await migrate(config.database, migrationsFolder(root))
 
-  const http = createServer()
+  let answer: RequestListener = notReady
+  const http = createServer((request, response) => answer(request, response))
   const port = await listenQuietly(http, config)
   const publicUrl = config.public_url ?? `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`
   publishToNextAuth(publicUrl, config.auth_secret)
@@ -56,12 +51,10 @@ async function main() {
   const app = next({ dev: config.dev, dir: root, hostname: config.host, port, httpServer: http, quiet: true })
   await app.prepare()
   const handle = app.getRequestHandler()
-  http.on("request", (request, response) => {
-    // socket.io has answered this one.
-    if (request.url?.startsWith("/socket.io/")) return
+  answer = (request, response) => {
     setSecurityHeaders(request, response, { dev: config.dev, https: publicUrl.startsWith("https:") })
     handle(request, response).catch((error) => logger.error({ err: error }, "page failed"))
-  })
+  }
 
   const runFile = join(config.data_dir, "run", "server.json")
   writePrivateFile(
@@ -103,7 +96,13 @@ function lockDataFolder(config: Config) {
   return lock
 }
 
-/** Bound before anything else is started, so that a taken port is told at once and nothing has to be undone. Requests wait until the pages are ready. */
+/** The port is bound before the pages are ready; a request in between gets an answer, not silence. */
+const notReady: RequestListener = (_request, response) => {
+  response.writeHead(503, { "content-type": "application/json", "retry-after": "1" })
+  response.end(JSON.stringify({ code: "NOT_READY", message: "The server is starting." }))
+}
+
+/** Bound before anything else is started, so that a taken port is told at once and nothing has to be undone. */
 function listenQuietly(http: ReturnType<typeof createServer>, config: Config): Promise<number> {
   return new Promise((resolve, reject) => {
     http.once("error", (error: NodeJS.ErrnoException) => {
@@ -129,3 +128,9 @@ function farewell(signal: string, open: readonly string[]): string {
   const list = open.map((id) => `    ${id}`).join("\n")
   return `\n  ${signal}: the server ends. ${open.length} session${open.length === 1 ? "" : "s"} go on in agentctl and are adopted at the next start:\n${list}`
 }
+
+main().catch((error) => {
+  // Every expected failure has its sentence; the rest keeps its stack.
+  console.error(error instanceof ConfigError || error instanceof StartFailed ? `\n  ${error.message.replaceAll("\n", "\n  ")}\n` : error)
+  process.exit(1)
+})

@@ -11,7 +11,7 @@ import { openDatabase } from "./platform/database"
 import type { Logger } from "./platform/logger"
 import { createMetrics } from "./platform/metrics"
 import { createGateway } from "./realtime"
-import { bootSweep, startBoot, startWaitSweep } from "./recovery"
+import { bootSweep, startBoot, startTakeoverSweep, startWaitSweep } from "./recovery"
 import { mintToken } from "./resume-tokens"
 import type { Services } from "./services"
 import { createSessions } from "./sessions"
@@ -63,6 +63,7 @@ export async function createServices(options: {
     boot_id: boot.id,
     data_dir: config.data_dir,
     mint: () => mintToken(config.auth_secret, clock.now(), config.wait_deadline_hours),
+    max_retries: config.max_retries,
     isBootAlive: boot.isAlive,
   })
 
@@ -93,6 +94,8 @@ export async function createServices(options: {
     allowOrigin: (origin, host) => origin === undefined || (URL.canParse(origin) && new URL(origin).host === host),
   })
   const waitSweep = startWaitSweep({ db, coordinator, clock, logger })
+  const sweepDeps = { db, journal, coordinator, agents, boot, clock, logger, autoResume: config.auto_resume }
+  let takeoverSweep: { stop: () => void } | null = null
 
   if (config.admin && !(await people.any())) await people.createFirstAdmin({ ...config.admin, name: "Admin" })
   let setupCode = (await people.any()) ? null : newSecret("setup")
@@ -124,7 +127,8 @@ export async function createServices(options: {
     }),
     async recover() {
       ready = true
-      await bootSweep({ db, journal, coordinator, boot, clock, logger })
+      await bootSweep(sweepDeps)
+      takeoverSweep = startTakeoverSweep(sweepDeps)
       const deleted = await db.task.findMany({ where: { deleted_at: { not: null } }, select: { id: true } })
       for (const { id } of deleted)
         await sessions.purgeTask(id).catch((error) => logger.warn({ task: id, err: error }, "deleted task could not be purged yet"))
@@ -132,6 +136,7 @@ export async function createServices(options: {
     async close() {
       ready = false
       waitSweep.stop()
+      takeoverSweep?.stop()
       await gateway.close()
       await coordinator.close()
       await boot.end()

@@ -41,6 +41,15 @@ export type PlanEntry = z.infer<typeof PlanEntry>
 export const AgentCapabilities = z.object({ load: z.boolean(), resume: z.boolean() })
 export type AgentCapabilities = z.infer<typeof AgentCapabilities>
 
+/** What became of the workspace's files. */
+export const ReceiptFiles = z.union([
+  z.literal("kept"),
+  z.object({ archive: z.object({ sha256: z.string(), bytes: z.number(), files: z.number() }) }),
+  z.object({ recreated: z.object({ branch: z.string() }) }),
+  z.object({ lost: z.object({ paths: z.array(z.string()) }) }),
+])
+export type ReceiptFiles = z.infer<typeof ReceiptFiles>
+
 const e = <K extends string, S extends z.ZodRawShape>(kind: K, shape: S) => z.object({ ...base, kind: z.literal(kind), ...shape })
 const message = { message_id: z.string(), content: z.string() }
 const completeMessage = {
@@ -143,7 +152,7 @@ export const SessionEvent = z.discriminatedUnion("kind", [
     level: SurvivalLevel,
     agent_memory: z.enum(["kept", "native", "injected", "none"]),
     messages: z.number().int(),
-    files: z.string(),
+    files: ReceiptFiles,
     processes: z.array(z.object({ what: z.string(), outcome: z.enum(["kept", "ended"]) })),
     queue: z.number().int(),
     took_ms: z.number(),

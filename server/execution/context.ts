@@ -18,6 +18,8 @@ export type ExecutionDeps = {
   boot_id: string
   data_dir: string
   mint: () => Minted
+  /** How often a resume that may succeed by itself is tried again. */
+  max_retries: number
   /** Is this boot's server still there? A boot that is not has lost its sessions. */
   isBootAlive: (bootId: string) => Promise<boolean>
 }
@@ -28,6 +30,8 @@ export type Live = {
   reader: SpoolReader | null
   /** The daemon lives but does not answer: shown, waited for, never acted upon. */
   silent: boolean
+  /** A person no longer wants the wake-up that is under way. */
+  cancelled: boolean
   retry: NodeJS.Timeout | null
   retries: number
 }

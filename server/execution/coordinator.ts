@@ -8,7 +8,7 @@ import type { Session } from "../platform/database"
 import { createKeyedQueue } from "../platform/keyed-queue"
 import { attach } from "./attach"
 import type { ExecutionDeps, Live } from "./context"
-import { closeOpenRun, deliver } from "./deliver"
+import { closeOpenRun, deliver, handOverAgain } from "./deliver"
 import { type Reconciled, reconcile } from "./reconcile"
 import { loadSession } from "./session-facts"
 import { wake } from "./wake"
@@ -42,7 +42,14 @@ export function createCoordinator(deps: ExecutionDeps) {
     }
     await held?.reader?.stop()
     const ref = { id: session.id, task_id: session.task_id, user_id: session.user_id }
-    const live: Live = { owned: { ref, boot_id: deps.boot_id, epoch }, reader: null, silent: false, retry: null, retries: 0 }
+    const live: Live = {
+      owned: { ref, boot_id: deps.boot_id, epoch },
+      reader: null,
+      silent: false,
+      cancelled: false,
+      retry: null,
+      retries: 0,
+    }
     owned.set(session.id, live)
     return live
   }
@@ -142,18 +149,25 @@ export function createCoordinator(deps: ExecutionDeps) {
       const delivery = await deliver(deps, live, attached.client, prompt, daemon.spool_id)
       if (delivery === "accepted") return
       if (delivery === "unreachable") return retryLater(live)
-      if (delivery === "no_agent") {
-        const open = await deps.db.session.findUniqueOrThrow({ where: { id: sessionId } })
-        if (open.open_run_id) {
-          await closeOpenRun(deps, live, {
-            kind: "run.failed",
-            run_id: open.open_run_id,
-            reason: "agent_exited",
-            message: "The agent ended before it could take the message.",
-          })
-        }
-      }
+      if (delivery === "no_agent") await deliverToReturnedAgent(live)
     }
+  }
+
+  /** The agent went between the look and the hand-over, which the daemon refused before recording anything: bring it back, deliver once. */
+  async function deliverToReturnedAgent(live: Live) {
+    const { id } = live.owned.ref
+    const loaded = await loadSession(deps.db, id)
+    const run_id = loaded?.session.open_run_id
+    if (!loaded || !run_id) return
+    const attached = await wake(deps, live, loaded, attachTo, { fresh: false })
+    const again = await loadSession(deps.db, id)
+    if (attached && again && (await handOverAgain(deps, live, attached.client, again)) === "accepted") return
+    await closeOpenRun(deps, live, {
+      kind: "run.failed",
+      run_id,
+      reason: "agent_exited",
+      message: "The agent ended before it could take the message.",
+    })
   }
 
   /** What an open run still owes the daemon: a cancel that was asked for, answers that were given. */

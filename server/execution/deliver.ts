@@ -6,9 +6,10 @@ import type { Prompt } from "../platform/database"
 import { ids } from "../platform/ids"
 import { openItemsOf } from "./attach"
 import type { ExecutionDeps, Live } from "./context"
+import { effectiveContent } from "./effective-content"
 import { endRun } from "./interpret"
 import { stillOwned } from "./ownership"
-import { loadSession, toFacts } from "./session-facts"
+import { type LoadedSession, loadSession, toFacts } from "./session-facts"
 import { taskAtRest, taskAtWork } from "./task-rows"
 
 const BUSY_RETRIES = 20
@@ -51,7 +52,7 @@ export async function deliver(
   return handOver(live, client, { id: prompt.id, run_id, content, body_sha256, spool_id })
 }
 
-export async function handOver(
+async function handOver(
   live: Live,
   client: AgentctlClient,
   prompt: { id: string; run_id: string; content: string; body_sha256: string; spool_id: string },
@@ -72,6 +73,20 @@ export async function handOver(
       throw error
     }
   }
+}
+
+/** The same hand-over again, of a prompt whose "delivering" is in the journal and which its spool has not seen. */
+export async function handOverAgain(deps: ExecutionDeps, live: Live, client: AgentctlClient, loaded: LoadedSession): Promise<Delivery> {
+  const { runPrompt: prompt, session } = loaded
+  if (!prompt?.spool_id || !prompt.body_sha256 || !session.open_run_id) return "no_agent"
+  const content = await effectiveContent(deps, loaded, JSON.parse(prompt.content) as string)
+  return handOver(live, client, {
+    id: prompt.id,
+    run_id: session.open_run_id,
+    content,
+    body_sha256: prompt.body_sha256,
+    spool_id: prompt.spool_id,
+  })
 }
 
 /** Ends the open run by this server's own decision, with everything that was open in it. */

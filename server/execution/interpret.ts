@@ -1,6 +1,6 @@
 import type { SpoolRecord } from "../../lib/contracts/agentctl/protocol"
 import type { NewEvent } from "../../lib/contracts/events"
-import type { SessionState } from "../../lib/contracts/status"
+import type { AgentStrategy, SessionState } from "../../lib/contracts/status"
 import type { WaitKind, WaitOption } from "../../lib/contracts/waits"
 import type { Minted } from "../resume-tokens"
 import { closeAll, closeMessage, type OpenItems } from "./open-items"
@@ -13,6 +13,8 @@ export type SessionFacts = {
   cancel_requested: boolean
   open_waits: number
   had_agent: boolean
+  /** What the last `resume.started` announced; null when none is under way. */
+  resume_strategy: string | null
   live_tokens: readonly { id: string; request_id: string }[]
 }
 
@@ -49,8 +51,7 @@ export function interpret(record: Decisive, facts: SessionFacts, items: OpenItem
         {
           kind: "agent.started",
           agent_execution_id: record.agent_execution_id,
-          // A fresh agent in a session that had one before remembers nothing; it must never look resumed.
-          strategy: record.strategy === "new" && facts.had_agent ? "idle" : record.strategy,
+          strategy: labelled(record.strategy, facts),
           pid: record.pid,
           capabilities: record.capabilities,
         },
@@ -116,6 +117,12 @@ export function interpret(record: Decisive, facts: SessionFacts, items: OpenItem
       if (facts.cancel_requested) return endRun({ kind: "run.cancelled", run_id: record.run_id, stop_reason: record.reason }, facts, items)
       return endRun({ kind: "run.failed", run_id: record.run_id, reason: record.reason, message: record.message }, facts, items)
   }
+}
+
+/** A fresh agent in a session that had one before remembers nothing by itself; it must never look resumed. */
+function labelled(strategy: "new" | "loaded" | "resumed", facts: SessionFacts): AgentStrategy {
+  if (strategy !== "new" || !facts.had_agent) return strategy
+  return facts.resume_strategy === "inject" ? "injected" : "idle"
 }
 
 export const resumed = (run_id: string, resume_token_id: string, openWaits: number): NewEvent[] => [

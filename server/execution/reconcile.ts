@@ -4,8 +4,9 @@ import type { Runtime } from "../../lib/contracts/task"
 import { type AgentctlClient, DaemonRefused } from "../executors"
 import { updateAny } from "../journal"
 import type { ExecutionDeps, Live } from "./context"
-import { closeOpenRun, handOver } from "./deliver"
+import { closeOpenRun, handOverAgain } from "./deliver"
 import { stillOwned } from "./ownership"
+import { receipt } from "./receipt"
 import { type LoadedSession, loadSession } from "./session-facts"
 import type { Attach } from "./wake"
 
@@ -16,6 +17,7 @@ export type Reconciled = "adopted" | "interrupted" | "at_rest" | "undecided"
  * then decides about an open run. `undecided` means the daemon lives and is silent, or cannot be reached: nothing was decided.
  */
 export async function reconcile(deps: ExecutionDeps, live: Live, attach: Attach, cause: "boot" | "daemon_lost"): Promise<Reconciled> {
+  const started = performance.now()
   const { id } = live.owned.ref
   const loaded = await loadSession(deps.db, id)
   if (!loaded) return "at_rest"
@@ -41,7 +43,26 @@ export async function reconcile(deps: ExecutionDeps, live: Live, attach: Attach,
   const outcome = await decideOpenRun(deps, live, client, cause)
   await noteExecutor(deps, live, client, daemon)
   await settleState(deps, live)
+  // Nothing was running when the last server went: there is nothing to account for.
+  const wasUp = loaded.executor.agent_execution_id !== null || loaded.session.open_run_id !== null
+  if (cause === "boot" && wasUp) await writeReceipt(deps, live, client, performance.now() - started)
   return outcome
+}
+
+/** What was found, not what was hoped for: an agent that is gone has no memory until something gives it one. */
+async function writeReceipt(deps: ExecutionDeps, live: Live, client: AgentctlClient, took: number): Promise<void> {
+  const { id } = live.owned.ref
+  const kept = (await client.session(id)).agent?.state === "ready"
+  const event = await receipt(deps, id, {
+    receipt_kind: "recover",
+    level: kept ? "L4" : "L2",
+    agent_memory: kept ? "kept" : "none",
+    files: "kept",
+    processes: [{ what: "agent", outcome: kept ? "kept" : "ended" }],
+    took_ms: Math.round(took),
+    attempts: [{ strategy: "adopt", outcome: kept ? "ok" : "agent_gone" }],
+  })
+  await deps.journal.commit({ session: live.owned.ref, guards: [stillOwned(live.owned)], events: [event] })
 }
 
 async function findDaemon(deps: ExecutionDeps, live: Live, { executor }: LoadedSession): Promise<AgentctlClient | null> {
@@ -74,17 +95,7 @@ async function decideOpenRun(deps: ExecutionDeps, live: Live, client: AgentctlCl
   const prompt = loaded.runPrompt
   const unheard =
     prompt?.state === "delivering" && prompt.spool_id === daemon.spool_id && daemon.agent?.state === "ready" && daemon.run === null
-  if (unheard && prompt.body_sha256) {
-    const content = JSON.parse(prompt.content) as string
-    const delivery = await handOver(live, client, {
-      id: prompt.id,
-      run_id,
-      content,
-      body_sha256: prompt.body_sha256,
-      spool_id: daemon.spool_id,
-    })
-    if (delivery === "accepted") return "adopted"
-  }
+  if (unheard && (await handOverAgain(deps, live, client, loaded)) === "accepted") return "adopted"
   const worked = await showsWork(deps, id, loaded.session.run_first_seq)
   await interruptOpenRun(deps, live, !worked ? "delivery_uncertain" : cause === "boot" ? "process_restart" : "executor_lost")
   return "interrupted"

@@ -31,6 +31,7 @@ export const toFacts = ({ session, executor, runPrompt, tokens }: LoadedSession)
   cancel_requested: session.cancel_requested === 1,
   open_waits: session.open_waits,
   had_agent: hadAgent(executor),
+  resume_strategy: executor.resume_strategy,
   live_tokens: tokens.filter((token) => token.state === "live").map(({ id, request_id }) => ({ id, request_id })),
 })
 

@@ -17,7 +17,7 @@ export type Executor = {
 
 export class LaunchFailed extends Error {
   constructor(
-    readonly reason: "unreachable" | "launch_failed" | "runtime_unavailable",
+    readonly reason: "unreachable" | "launch_failed" | "runtime_unavailable" | "workspace_missing",
     message: string,
     options?: ErrorOptions,
   ) {

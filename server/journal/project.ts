@@ -87,7 +87,13 @@ export function project(event: NewEvent, at: Place): Change[] {
         ),
       ]
     case "prompt.delivered":
-      return [update("prompts", { id: event.prompt_id, state: "delivering" }, { state: "delivered" })]
+      return [
+        update("prompts", { id: event.prompt_id, state: "delivering" }, { state: "delivered" }),
+        updateAny("executors_running", { ...executor, context_pending: 1 }, { context_pending: 0 }),
+      ]
+
+    case "resume.started":
+      return [update("executors_running", executor, { resume_strategy: event.strategy })]
 
     case "token.minted":
       return [
@@ -160,6 +166,8 @@ export function project(event: NewEvent, at: Place): Change[] {
       return [
         update("executors_running", executor, {
           agent_execution_id: event.agent_execution_id,
+          resume_strategy: null,
+          context_pending: event.strategy === "injected" ? 1 : 0,
           supports_session_resume: event.capabilities.load || event.capabilities.resume ? 1 : 0,
           updated_at: at.ts,
         }),

@@ -82,6 +82,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     queue_max: v.QUEUE_MAX,
     agentctl_orphan_hours: v.AGENTCTL_ORPHAN_HOURS,
     wait_deadline_hours: v.WAIT_DEADLINE_HOURS,
+    max_retries: v.MAX_ERROR_SUBTYPE_RETRIES,
+    auto_resume: { mode: v.AUTO_RESUME, window_hours: v.AUTO_RESUME_WINDOW_HOURS, concurrency: v.AUTO_RESUME_CONCURRENCY },
     chat_expire_hours: v.APPEND_CHAT_TASK_EXPIRE_HOURS,
     code_expire_hours: v.APPEND_CODE_TASK_EXPIRE_HOURS,
     demo_agents: v.DEMO_AGENTS === "on",

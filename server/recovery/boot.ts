@@ -49,10 +49,9 @@ export async function startBoot(options: { journal: Journal; db: Database; logge
       if (bootId === id) return true
       const boot = await db.boot.findUnique({ where: { id: bootId } })
       if (!boot || boot.ended_at !== null) return false
-      // On its own host a dead process is known at once; elsewhere only its lease tells.
-      if (boot.hostname === host && boot.identity !== "") return isSameProcess(boot.pid, boot.identity)
-      const now = await databaseNow(db)
-      return boot.lease_until > now
+      // On its own host a dead process is known at once. One that is stopped keeps its pid and loses its lease.
+      if (boot.hostname === host && boot.identity !== "" && !isSameProcess(boot.pid, boot.identity)) return false
+      return boot.lease_until > (await databaseNow(db))
     },
     async end() {
       clearInterval(timer)

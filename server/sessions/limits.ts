@@ -8,6 +8,6 @@ export function requireMessageSize(message: string, limit: number): void {
 
 /** Titles are shown in lists and become branch names: one line, nothing invisible. */
 export const toTitle = (text: string): string => {
-  const line = [...text.replace(/[\p{C}\s]+/gu, " ").trim()]
+  const line = [...text.replace(/[\p{Cc}\p{Cs}\s]+/gu, " ").trim()]
   return line.length > 80 ? `${line.slice(0, 79).join("")}…` : line.join("") || "Untitled"
 }

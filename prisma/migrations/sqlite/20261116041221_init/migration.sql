@@ -153,6 +153,8 @@ CREATE TABLE "executors_running" (
     "supports_session_resume" INTEGER,
     "supports_workspace_only" INTEGER,
     "resume_token" TEXT,
+    "resume_strategy" TEXT,
+    "context_pending" INTEGER NOT NULL DEFAULT 0,
     "last_message_uuid" TEXT,
     "workspace_path" TEXT,
     "worktree_id" TEXT,

@@ -1,0 +1,109 @@
+import { setTimeout as delay } from "node:timers/promises"
+import { isAppError } from "../../lib/contracts/errors"
+import type { NewEvent } from "../../lib/contracts/events"
+import type { AgentId } from "../../lib/contracts/task"
+import { DaemonRefused, DaemonUnreachable, LaunchFailed } from "../executors"
+import { ids } from "../platform/ids"
+import type { Attached, ExecutionDeps, Live } from "./context"
+import { planResume, type ResumePlan } from "./plan-resume"
+import { type Attempt, receipt } from "./receipt"
+import { hadAgent, type LoadedSession } from "./session-facts"
+
+const FIRST_BACK_OFF_MS = 250
+
+export type StartResult = { outcome: "started" | "not_resumable" } | { outcome: "failed"; reason: string; message: string }
+
+/**
+ * Starts the session's agent the best way there is, each way falling to the next when the agent itself refuses it. What could
+ * be a passing trouble is tried again; a transport failure never costs the agent its session id.
+ */
+export async function startAgent(
+  deps: ExecutionDeps,
+  live: Live,
+  { session, executor }: LoadedSession,
+  attached: Attached,
+  options: { fresh: boolean },
+  commit: (events: NewEvent[]) => Promise<unknown>,
+): Promise<StartResult> {
+  const started = performance.now()
+  const attempts: Attempt[] = []
+  const refused = new Set<"native" | "inject">()
+  let retries = 0
+  if (options.fresh) await leaveOldAgent(live, executor.resume_token, attached, commit)
+
+  for (;;) {
+    const plan = planResume({
+      had_agent: hadAgent(executor),
+      agent_session_id: executor.resume_token,
+      native: executor.supports_session_resume === 1,
+      injects: deps.agents.get(session.agent as AgentId).history_context_injection,
+      fresh: options.fresh,
+      refused,
+    })
+    if (plan.kind === "impossible") return { outcome: "not_resumable" }
+    try {
+      if (plan.kind !== "new") await commit([{ kind: "resume.started", strategy: plan.kind }])
+      await launch(deps, live, session.agent as AgentId, attached, plan)
+      attempts.push({ strategy: plan.kind, outcome: "ok" })
+      if (plan.kind !== "new") await commit([await resumeReceipt(deps, session.id, plan.kind, performance.now() - started, attempts)])
+      return { outcome: "started" }
+    } catch (error) {
+      const { reason, message } = describeFailure(error)
+      deps.logger.warn({ session: session.id, strategy: plan.kind, reason, err: error }, "agent did not start")
+      attempts.push({ strategy: plan.kind, outcome: reason })
+      const rejected = reason === "agent_session_rejected" && plan.kind === "native"
+      const again = !rejected && isPassing(error) && retries < deps.max_retries && !live.cancelled
+      await commit([{ kind: "resume.failed", strategy: plan.kind, reason: message, retryable: again }, ...retired(plan, rejected, message)])
+      if (rejected) refused.add("native")
+      else if (again) await delay(FIRST_BACK_OFF_MS * 2 ** retries++)
+      else return { outcome: "failed", reason, message }
+    }
+  }
+}
+
+async function launch(deps: ExecutionDeps, live: Live, agentId: AgentId, attached: Attached, plan: ResumePlan) {
+  const { ref, epoch } = live.owned
+  const agent = deps.agents.require(agentId)
+  await attached.client.putAgent(ref.id, epoch, {
+    agent_execution_id: ids.execution(),
+    command: agent.command.program,
+    args: [...agent.command.args],
+    env: { ...agent.env },
+    start: plan.kind === "native" ? { kind: "continue", agent_session_id: plan.agent_session_id } : { kind: "new" },
+  })
+  const { head } = await attached.client.session(ref.id)
+  await attached.reader.caughtUpTo(head)
+}
+
+/** "Start fresh": the old agent ends, its id is put aside, not forgotten. */
+async function leaveOldAgent(live: Live, oldId: string | null, attached: Attached, commit: (events: NewEvent[]) => Promise<unknown>) {
+  await attached.client.stopAgent(live.owned.ref.id, live.owned.epoch)
+  if (oldId) await commit([{ kind: "agent.session_retired", agent_session_id: oldId, reason: "fresh_start" }])
+}
+
+const retired = (plan: ResumePlan, rejected: boolean, reason: string): NewEvent[] =>
+  rejected && plan.kind === "native" ? [{ kind: "agent.session_retired", agent_session_id: plan.agent_session_id, reason }] : []
+
+const MEMORY = { native: "native", inject: "injected", idle: "none" } as const
+
+const resumeReceipt = (deps: ExecutionDeps, sessionId: string, strategy: keyof typeof MEMORY, took: number, attempts: Attempt[]) =>
+  receipt(deps, sessionId, {
+    receipt_kind: "resume",
+    level: strategy === "idle" ? "L2" : "L3",
+    agent_memory: MEMORY[strategy],
+    files: "kept",
+    processes: [{ what: "agent", outcome: "ended" }],
+    took_ms: Math.round(took),
+    attempts,
+  })
+
+/** Worth another try: nothing says that it would fail again. */
+const isPassing = (error: unknown) =>
+  error instanceof DaemonUnreachable || (error instanceof DaemonRefused && error.code === "AGENT_START_FAILED")
+
+export function describeFailure(error: unknown): { reason: string; message: string } {
+  if (error instanceof LaunchFailed) return { reason: error.reason, message: error.message }
+  if (error instanceof DaemonRefused) return { reason: error.code.toLowerCase(), message: error.message }
+  if (isAppError(error)) return { reason: error.code.toLowerCase(), message: error.message }
+  return { reason: "unreachable", message: error instanceof Error ? error.message : String(error) }
+}

@@ -1,0 +1,1 @@
+export { renderContext } from "./render-context"
