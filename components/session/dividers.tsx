@@ -5,7 +5,6 @@ import { cn } from "@/components/ui/cn"
 import { Glyph } from "@/components/ui/glyph"
 import { formatBytes, formatMoment, formatSpan, plural } from "@/lib/client/format"
 import type { Note, NoteItem, ReceiptItem, RunEnd, RunEndItem } from "@/lib/client/transcript-items"
-import type { ReceiptFiles } from "@/lib/contracts/events"
 import type { InterruptionReason } from "@/lib/contracts/status"
 import { useFold } from "./use-fold"
 
