@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { setTimeout as delay } from "node:timers/promises"
 import { type AgentctlClient, DaemonRefused, DaemonUnreachable } from "../executors"
-import { isConflict } from "../journal"
+import { guard, isConflict } from "../journal"
 import type { Prompt } from "../platform/database"
 import { ids } from "../platform/ids"
 import { openItemsOf } from "./attach"
@@ -28,14 +28,17 @@ export async function deliver(
   prompt: Prompt,
   spool_id: string,
 ): Promise<Delivery> {
+  const loaded = await loadSession(deps.db, live.owned.ref.id)
+  if (!loaded) return "lost_the_race"
   const run_id = ids.run()
-  const content = JSON.parse(prompt.content) as string
+  const content = await effectiveContent(deps, loaded, JSON.parse(prompt.content) as string)
   const body_sha256 = createHash("sha256").update(content).digest("hex")
   const now = deps.clock.now().toISOString()
   try {
     await deps.journal.commit({
       session: live.owned.ref,
-      guards: [stillOwned(live.owned)],
+      // An edit that was answered with success must be what the agent gets.
+      guards: [stillOwned(live.owned), guard("prompts", { id: prompt.id, content: prompt.content })],
       rows: [taskAtWork(live.owned.ref.task_id, now)],
       events: [
         { kind: "prompt.delivering", prompt_id: prompt.id, run_id, spool_id, body_sha256 },
