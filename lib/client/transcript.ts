@@ -119,6 +119,7 @@ function apply(draft: Draft, event: SessionEvent): void {
       return endRun(draft, event, { outcome: "cancelled" })
     case "run.interrupted":
       draft.interrupted = { runId: event.run_id, reason: event.reason, at: event.ts }
+      takeLastNote(draft, "agent_exited", (said) => said.stderr.trim() === "")
       return endRun(draft, event, { outcome: "interrupted", reason: event.reason })
     case "executor.starting":
       draft.trouble = null
@@ -248,12 +249,18 @@ function note(draft: Draft, event: SessionEvent, content: Note): void {
 }
 
 /** Takes away the note that what follows repeats. */
-function takeLastNote<A extends Note["about"]>(draft: Draft, about: A): Extract<Note, { about: A }> | null {
+function takeLastNote<A extends Note["about"]>(
+  draft: Draft,
+  about: A,
+  when: (note: Extract<Note, { about: A }>) => boolean = () => true,
+): Extract<Note, { about: A }> | null {
   const last = draft.items.at(-1)
   if (last?.type !== "note" || last.note.about !== about) return null
+  const note = last.note as Extract<Note, { about: A }>
+  if (!when(note)) return null
   draft.items.pop()
   draft.places.delete(last.key)
-  return last.note as Extract<Note, { about: A }>
+  return note
 }
 
 /** The receipt says what the agent's start said, and more: it takes that note's place. */
