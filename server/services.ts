@@ -1,3 +1,4 @@
+import type { SystemStatus } from "./admin"
 import type { AgentRegistry } from "./agents"
 import type { ApiTokens, Caller, Credentials, People, SignInLimit } from "./auth"
 import type { Config } from "./platform/config"
@@ -18,6 +19,7 @@ export type Services = {
   tokens: ApiTokens
   signInLimit: SignInLimit
   sessions: Sessions
+  admin: SystemStatus
   gateway: Gateway
   currentUser: (credentials: Credentials) => Promise<Caller | null>
   publicUrl: () => string

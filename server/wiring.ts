@@ -1,5 +1,6 @@
 import type { Server as HttpServer } from "node:http"
 import { join } from "node:path"
+import { createSystemStatus } from "./admin"
 import { createAgentRegistry } from "./agents"
 import { createApiTokens, createCurrentUser, createPeople, createSignInLimit, newSecret } from "./auth"
 import { createCoordinator } from "./execution"
@@ -111,6 +112,7 @@ export async function createServices(options: {
     tokens,
     signInLimit,
     sessions,
+    admin: createSystemStatus({ db, sessions, coordinator, insensitive: config.database.kind === "postgresql" }),
     gateway,
     currentUser,
     publicUrl,

@@ -2,6 +2,7 @@ import type { CreateTask, SessionView, TaskView } from "../../lib/contracts/task
 import type { Outcome } from "../../lib/contracts/waits"
 import type { Person } from "../auth"
 import { requireSession, requireTask } from "../auth"
+import type { Session } from "../platform/database"
 import { createKeyedQueue } from "../platform/keyed-queue"
 import { answerWait, cancelRun, resumeSession, stopSession } from "./act"
 import { type Append, appendMessage } from "./append-message"
@@ -35,6 +36,8 @@ export function createSessions(given: Omit<SessionDeps, "queueTurns">) {
     purgeTask: (taskId: number) => purgeTask(deps, taskId),
     getSession: async (person: Person, sessionId: string) => views.session(await requireSession(deps.db, person, sessionId)),
     status: async (person: Person, sessionId: string) => views.status(await requireSession(deps.db, person, sessionId)),
+    /** For callers that have settled who may see it. */
+    statusOf: (session: Session) => views.status(session),
     events: (person: Person, sessionId: string, page: Parameters<typeof readEvents>[3]) => readEvents(deps, person, sessionId, page),
     queue: (person: Person, sessionId: string) => listQueue(deps, person, sessionId),
     changePrompt: (person: Person, sessionId: string, promptId: string, change: Parameters<typeof changePrompt>[4]) =>

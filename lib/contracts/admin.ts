@@ -1,0 +1,70 @@
+import { z } from "zod"
+import { SessionStatusReport } from "./status"
+
+/** Rows of the status pages; admins only. */
+export const AdminSession = SessionStatusReport.extend({
+  title: z.string(),
+  owner: z.string(),
+  last_seen_at: z.string().nullable(),
+  updated_at: z.string(),
+  error_message: z.string().nullable(),
+})
+export type AdminSession = z.infer<typeof AdminSession>
+
+/** The filters above the table; each is answered by an index or a plain column. */
+export const AdminFilter = z.enum(["all", "running", "waiting", "interrupted", "agent_gone", "executor_error"])
+export type AdminFilter = z.infer<typeof AdminFilter>
+
+export const AdminSessionsQuery = z.object({
+  filter: AdminFilter.default("all"),
+  q: z.string().max(200).optional(),
+  cursor: z.string().optional(),
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+})
+
+export const AdminSessions = z.object({
+  items: z.array(AdminSession),
+  next_cursor: z.string().nullable(),
+  counts: z.record(AdminFilter, z.number().int()),
+})
+export type AdminSessions = z.infer<typeof AdminSessions>
+
+export const AdminAct = z.object({ session_id: z.string(), action: z.enum(["resume", "stop"]) })
+
+export const RecoveryOutcome = z.object({
+  session_id: z.string(),
+  task_id: z.number().int().nullable(),
+  title: z.string().nullable(),
+  outcome: z.string(),
+  took_ms: z.number(),
+  error: z.string().optional(),
+})
+export const Recovery = z.object({
+  boot_id: z.string(),
+  hostname: z.string(),
+  started_at: z.string(),
+  finished_at: z.string().nullable(),
+  /** Null while this boot's server still runs. */
+  ended_at: z.string().nullable(),
+  found: z.number().int(),
+  adopted: z.number().int(),
+  resumed: z.number().int(),
+  interrupted: z.number().int(),
+  failed: z.number().int(),
+  took_ms: z.number().nullable(),
+  sessions: z.array(RecoveryOutcome),
+})
+export type Recovery = z.infer<typeof Recovery>
+
+export const AdminExecutor = z.object({
+  id: z.string(),
+  session_id: z.string(),
+  task_id: z.number().int(),
+  runtime: z.string(),
+  status: z.string(),
+  agentctl_instance_id: z.string().nullable(),
+  agent_execution_id: z.string().nullable(),
+  workspace_path: z.string().nullable(),
+  last_seen_at: z.string().nullable(),
+  error_message: z.string().nullable(),
+})

@@ -1,0 +1,1 @@
+export { createSystemStatus, type SystemStatus } from "./system-status"

@@ -1,0 +1,138 @@
+import type { z } from "zod"
+import type { AdminExecutor, AdminFilter, AdminSessions, Recovery } from "../../lib/contracts/admin"
+import { AppError } from "../../lib/contracts/errors"
+import type { Coordinator } from "../execution"
+import type { Database, Session } from "../platform/database"
+import type { Sessions } from "../sessions"
+
+type Deps = { db: Database; sessions: Sessions; coordinator: Coordinator; insensitive: boolean }
+type Query = { filter: AdminFilter; q?: string | undefined; cursor?: string | undefined; limit: number }
+
+/** Filters as conditions on columns the log keeps: no session has to be derived to be counted. */
+const WHERE: Record<AdminFilter, object> = {
+  all: {},
+  running: { open_run_id: { not: null }, open_waits: 0 },
+  waiting: { open_waits: { gt: 0 } },
+  interrupted: { open_run_id: null, interruption: { not: null } },
+  agent_gone: { state: "WAITING_FOR_INPUT", open_run_id: null },
+  executor_error: { state: "ERROR" },
+}
+const RECOVERIES = 50
+
+/** The queries behind the status pages, and the two things an admin may do to another's session: wake it, stop it. */
+export function createSystemStatus({ db, sessions, coordinator, insensitive }: Deps) {
+  async function listSessions(query: Query): Promise<AdminSessions> {
+    const titled = query.q
+      ? await db.task.findMany({
+          where: { title: { contains: query.q, ...(insensitive ? { mode: "insensitive" } : {}) } as object },
+          select: { id: true },
+          take: 1000,
+        })
+      : null
+    const after = query.cursor ? decode(query.cursor) : null
+    const rows = await db.session.findMany({
+      where: {
+        ...WHERE[query.filter],
+        ...(titled ? { task_id: { in: titled.map((task) => task.id) } } : {}),
+        ...(after ? { OR: [{ updated_at: { lt: after.at } }, { updated_at: after.at, id: { lt: after.id } }] } : {}),
+      },
+      orderBy: [{ updated_at: "desc" }, { id: "desc" }],
+      take: query.limit + 1,
+    })
+    const page = rows.slice(0, query.limit)
+    const last = page.at(-1)
+    const kinds = Object.keys(WHERE) as AdminFilter[]
+    const counts = await Promise.all(kinds.map(async (kind) => [kind, await db.session.count({ where: WHERE[kind] })] as const))
+    return {
+      items: await describe(page),
+      next_cursor: rows.length > query.limit && last ? Buffer.from(`${last.updated_at}|${last.id}`).toString("base64url") : null,
+      counts: Object.fromEntries(counts) as AdminSessions["counts"],
+    }
+  }
+
+  async function describe(page: Session[]): Promise<AdminSessions["items"]> {
+    const [tasks, users, executors] = await Promise.all([
+      db.task.findMany({ where: { id: { in: page.map((row) => row.task_id) } } }),
+      db.user.findMany({ where: { id: { in: page.map((row) => row.user_id) } }, select: { id: true, email: true } }),
+      db.executorRunning.findMany({ where: { session_id: { in: page.map((row) => row.id) } } }),
+    ])
+    return Promise.all(
+      page.map(async (row) => {
+        const executor = executors.find((candidate) => candidate.session_id === row.id)
+        return {
+          ...(await sessions.statusOf(row)),
+          title: tasks.find((task) => task.id === row.task_id)?.title ?? "",
+          owner: users.find((user) => user.id === row.user_id)?.email ?? "",
+          last_seen_at: executor?.last_seen_at ?? null,
+          updated_at: row.updated_at,
+          error_message: executor?.error_message ?? null,
+        }
+      }),
+    )
+  }
+
+  async function listRecoveries(): Promise<{ items: Recovery[] }> {
+    const [reports, boots] = await Promise.all([
+      db.recoveryReport.findMany({ orderBy: { started_at: "desc" }, take: RECOVERIES }),
+      db.boot.findMany({ orderBy: { started_at: "desc" }, take: RECOVERIES }),
+    ])
+    const details = new Map(
+      reports.map((report) => [report.boot_id, JSON.parse(report.details) as Omit<Recovery["sessions"][number], "task_id" | "title">[]]),
+    )
+    const ids = [...new Set([...details.values()].flat().map((item) => item.session_id))]
+    const found = await db.session.findMany({ where: { id: { in: ids } }, select: { id: true, task_id: true } })
+    const tasks = await db.task.findMany({ where: { id: { in: found.map((row) => row.task_id) } }, select: { id: true, title: true } })
+    return {
+      items: reports.map(({ details: _details, ...report }) => {
+        const boot = boots.find((candidate) => candidate.id === report.boot_id)
+        return {
+          ...report,
+          hostname: boot?.hostname ?? "",
+          ended_at: boot?.ended_at ?? null,
+          sessions: (details.get(report.boot_id) ?? []).map((item) => {
+            const task_id = found.find((row) => row.id === item.session_id)?.task_id ?? null
+            return { ...item, task_id, title: tasks.find((task) => task.id === task_id)?.title ?? null }
+          }),
+        }
+      }),
+    }
+  }
+
+  async function listExecutors(): Promise<{ items: z.infer<typeof AdminExecutor>[] }> {
+    const rows = await db.executorRunning.findMany({
+      where: { status: { notIn: ["none", "deleted"] } },
+      orderBy: { updated_at: "desc" },
+      take: 500,
+    })
+    return {
+      items: rows.map((row) => ({
+        id: row.id,
+        session_id: row.session_id,
+        task_id: row.task_id,
+        runtime: row.runtime,
+        status: coordinator.isSilent(row.session_id) ? "unknown" : row.status,
+        agentctl_instance_id: row.agentctl_instance_id,
+        agent_execution_id: row.agent_execution_id,
+        workspace_path: row.workspace_path,
+        last_seen_at: row.last_seen_at,
+        error_message: row.error_message,
+      })),
+    }
+  }
+
+  async function act(sessionId: string, action: "resume" | "stop"): Promise<void> {
+    const session = await db.session.findUnique({ where: { id: sessionId } })
+    if (!session) throw new AppError("NOT_FOUND", "There is no such session.", { entity: "session" })
+    if (action === "resume") coordinator.poke(session.id, { wake: true })
+    else await coordinator.stop(session.id)
+  }
+
+  return { listSessions, listRecoveries, listExecutors, act }
+}
+export type SystemStatus = ReturnType<typeof createSystemStatus>
+
+function decode(cursor: string) {
+  const [at, id] = Buffer.from(cursor, "base64url").toString("utf8").split("|")
+  if (!at || !id) throw new AppError("INVALID_INPUT", "This cursor is not one of ours.", { issues: ["cursor: malformed"] })
+  return { at, id }
+}
