@@ -32,14 +32,14 @@ export function createApiTokens({ db, journal, clock }: { db: Database; journal:
       }
     },
     /** Whose token this is; null for one that is unknown or revoked. */
-    async ownerOf(token: string): Promise<string | null> {
+    async ownerOf(token: string): Promise<{ id: string; user_id: string } | null> {
       const row = await db.apiToken.findUnique({ where: { token_sha256: sha256(token) } })
       if (!row || row.revoked_at) return null
       const now = clock.now()
       if (!row.last_used_at || now.getTime() - Date.parse(row.last_used_at) > LAST_USED_GRANULARITY_MS) {
         await journal.write([updateAny("api_tokens", { id: row.id }, { last_used_at: now.toISOString() })])
       }
-      return row.user_id
+      return { id: row.id, user_id: row.user_id }
     },
   }
 }

@@ -3,7 +3,7 @@ import type { ApiTokens } from "./api-tokens"
 import type { People, Person } from "./people"
 
 export type Credentials = { authorization: string | undefined; cookie: string | undefined }
-/** `sign_in` names one browser's sign-in, so that its sockets can be closed when it signs out. */
+/** `sign_in` names the one browser's sign-in, or the one token, so that its sockets can be closed when it is over. */
 export type Caller = { person: Person; via: "browser" | "token"; sign_in: string | null }
 
 /** Who is calling: a program by its bearer token, or a browser by next-auth's cookie. The same for HTTP and sockets. */
@@ -11,9 +11,9 @@ export function createCurrentUser(options: { people: People; tokens: ApiTokens; 
   return async ({ authorization, cookie }: Credentials): Promise<Caller | null> => {
     if (authorization !== undefined) {
       const bearer = /^Bearer (.+)$/i.exec(authorization)?.[1]
-      const userId = bearer ? await options.tokens.ownerOf(bearer) : null
-      const person = userId ? await options.people.byId(userId) : null
-      return person ? { person, via: "token", sign_in: null } : null
+      const token = bearer ? await options.tokens.ownerOf(bearer) : null
+      const person = token ? await options.people.byId(token.user_id) : null
+      return person && token ? { person, via: "token", sign_in: token.id } : null
     }
     if (!cookie) return null
     const req = { cookies: parseCookies(cookie), headers: {} }

@@ -77,6 +77,7 @@ export function createGateway(deps: Deps) {
   io.on("connection", (socket: GatewaySocket) => {
     const { caller, channels } = socket.data
     socket.join(`user:${caller.person.id}`)
+    if (caller.via === "browser") socket.join(`browsers:${caller.person.id}`)
     if (caller.sign_in) socket.join(`sign-in:${caller.sign_in}`)
 
     const leave = (sessionId: string) => {
@@ -154,8 +155,10 @@ export function createGateway(deps: Deps) {
 
   return {
     announce,
-    /** Signing out ends the connections it opened; they would outlive the cookie otherwise. */
+    /** Signing out, or revoking a token, ends the connections it opened; they would outlive it otherwise. */
     dropSignIn: (signIn: string) => io.in(`sign-in:${signIn}`).disconnectSockets(true),
+    /** A changed password shuts out whoever had the old one; programs have credentials of their own. */
+    dropBrowsers: (userId: string) => io.in(`browsers:${userId}`).disconnectSockets(true),
     dropUser: (userId: string) => io.in(`user:${userId}`).disconnectSockets(true),
     connections: () => io.engine.clientsCount,
     async close() {

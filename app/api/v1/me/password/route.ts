@@ -8,4 +8,5 @@ export const POST = route({ body: Change, status: 204 }, async ({ services, pers
   await services.signInLimit.count(person.email)
   await services.people.changePassword(person, body.current_password, body.new_password)
   await services.signInLimit.forgive(person.email)
+  services.gateway.dropBrowsers(person.id)
 })
