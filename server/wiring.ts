@@ -5,7 +5,7 @@ import { createAgentRegistry } from "./agents"
 import { createApiTokens, createCurrentUser, createPeople, createSignInLimit, newSecret } from "./auth"
 import { createCoordinator } from "./execution"
 import { createStandaloneExecutor, type Executors, installPrograms, notConfigured } from "./executors"
-import { openJournal, openPostgresWriter, openSqliteWriter } from "./journal"
+import { noNotices, openJournal, openPostgresNotices, openPostgresWriter, openSqliteWriter } from "./journal"
 import { realClock } from "./platform/clock"
 import type { Config } from "./platform/config"
 import { openDatabase } from "./platform/database"
@@ -32,10 +32,14 @@ export async function createServices(options: {
   const { config, build, logger, http, publicUrl } = options
   const clock = realClock
   const db = openDatabase(config.database)
+  const notices =
+    config.database.kind === "sqlite"
+      ? noNotices
+      : openPostgresNotices(config.database.url, (error) => logger.warn({ err: error }, "notices failed"))
   const writer =
     config.database.kind === "sqlite"
       ? openSqliteWriter({ file: config.database.file, script: build.writerScript })
-      : openPostgresWriter(config.database.url)
+      : openPostgresWriter(config.database.url, notices.origin)
   const journal = openJournal({ writer, db, clock })
   const boot = await startBoot({ journal, db, logger, onLeaseLost: options.onLeaseLost })
 
@@ -66,6 +70,7 @@ export async function createServices(options: {
     mint: () => mintToken(config.auth_secret, clock.now(), config.wait_deadline_hours),
     max_retries: config.max_retries,
     isBootAlive: boot.isAlive,
+    askOwner: (session_id, ask) => void notices.tell({ session_id, ask }).catch((error) => logger.warn({ err: error }, "owner not told")),
   })
 
   const people = createPeople({ db, journal, clock })
@@ -93,6 +98,10 @@ export async function createServices(options: {
     currentUser,
     logger,
     allowOrigin: (origin, host) => origin === undefined || (URL.canParse(origin) && new URL(origin).host === host),
+  })
+  notices.listen(({ session_id, head, ask }) => {
+    coordinator.pokeIfOwned(session_id, ask ?? {})
+    if (head !== undefined) gateway.grewTo(session_id, head).catch((error) => logger.warn({ err: error }, "notice not passed on"))
   })
   const waitSweep = startWaitSweep({ db, coordinator, clock, logger })
   const sweepDeps = { db, journal, coordinator, agents, boot, clock, logger, autoResume: config.auto_resume }
@@ -142,6 +151,7 @@ export async function createServices(options: {
       await gateway.close()
       await coordinator.close()
       await boot.end()
+      await notices.close()
       await journal.close()
       await db.$disconnect()
     },

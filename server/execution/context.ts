@@ -20,6 +20,8 @@ export type ExecutionDeps = {
   mint: () => Minted
   /** How often a resume that may succeed by itself is tried again. */
   max_retries: number
+  /** Asks the server that owns a session to act upon it. */
+  askOwner: (sessionId: string, ask: { wake: boolean; fresh: boolean }) => void
   /** Is this boot's server still there? A boot that is not has lost its sessions. */
   isBootAlive: (bootId: string) => Promise<boolean>
 }

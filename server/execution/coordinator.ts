@@ -130,7 +130,8 @@ export function createCoordinator(deps: ExecutionDeps) {
       if (!loaded || isTerminalState(loaded.session.state as SessionState)) return
       const held = owned.has(sessionId)
       const live = await own(loaded.session)
-      if (!live) return
+      if (!live) return deps.askOwner(sessionId, { wake: options.wake ?? false, fresh: options.fresh ?? false })
+      live.cancelled = false
       if (!held && loaded.session.spool_id !== null) {
         if ((await recoverNow(sessionId, "boot")) === "undecided") return
         loaded = (await loadSession(deps.db, sessionId)) ?? loaded
@@ -190,6 +191,15 @@ export function createCoordinator(deps: ExecutionDeps) {
     poke,
     /** As poke, and settles when the work is done. */
     pump: (sessionId: string, options: PumpOptions = {}) => queue.run(sessionId, () => pumpNow(sessionId, options)),
+    /** Another server asks the owner; everybody hears it, one acts. */
+    pokeIfOwned: (sessionId: string, options: PumpOptions) => {
+      if (owned.has(sessionId)) poke(sessionId, options)
+    },
+    /** A wake-up under way is not tried again when its present try fails. */
+    cancelWake: (sessionId: string) => {
+      const live = owned.get(sessionId)
+      if (live) live.cancelled = true
+    },
     recover: (sessionId: string) => queue.run(sessionId, () => recoverNow(sessionId, "boot")),
     isSilent: (sessionId: string) => owned.get(sessionId)?.silent ?? false,
     ownedSessions: () => [...owned.keys()],

@@ -1,5 +1,6 @@
 import pg from "pg"
 import { type Answer, applyBatch, type WriteRequest, type WriteResult } from "./apply-batch"
+import { CHANNEL, type Notice, toPayload } from "./notices"
 import type { Writer } from "./writer"
 
 /** Two servers took the same rows in different orders; the whole batch was rolled back and may be tried again. */
@@ -7,7 +8,7 @@ const RETRYABLE = new Set(["40P01", "40001"])
 const ATTEMPTS = 5
 
 /** One connection of its own: batches follow one another, as on SQLite. */
-export function openPostgresWriter(url: string): Writer {
+export function openPostgresWriter(url: string, origin = ""): Writer {
   let connection: Promise<pg.Client> | null = null
   const names = new Map<string, string>()
 
@@ -47,6 +48,9 @@ export function openPostgresWriter(url: string): Writer {
       }
       step = steps.next(answer)
     }
+    const grown = grownSessions(batch, step.value).map((notice) => toPayload(origin, notice))
+    // Within the transaction: the others hear of it when it is there to be read, and not at all if it is not.
+    if (grown.length > 0) await client.query("SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload", [CHANNEL, grown])
     await client.query("COMMIT")
     return step.value
   }
@@ -81,4 +85,14 @@ export function openPostgresWriter(url: string): Writer {
       await client?.end()
     },
   }
+}
+
+function grownSessions(batch: readonly WriteRequest[], results: readonly WriteResult[]): Notice[] {
+  const heads = new Map<string, number>()
+  for (const [i, request] of batch.entries()) {
+    const result = results[i]
+    if (request.session_id && result?.ok && request.events.length > 0)
+      heads.set(request.session_id, result.first_seq + request.events.length - 1)
+  }
+  return [...heads].map(([session_id, head]) => ({ session_id, head }))
 }

@@ -66,6 +66,13 @@ export function createSessionChannel(journal: Journal, sessionId: string, after:
       }
       for (const event of events) push(event)
     },
+    /** Another server appended: its events are read from the journal. */
+    grewTo(head: number) {
+      if (head <= cursor) return
+      announced = Math.max(announced, head)
+      live = false
+      void catchUp()
+    },
     close() {
       closed = true
     },

@@ -1,12 +1,12 @@
 import { AppError } from "../../lib/contracts/errors"
 import type { NewEvent } from "../../lib/contracts/events"
 import { isTerminalState, type SessionState } from "../../lib/contracts/status"
-import type { Outcome } from "../../lib/contracts/waits"
+import type { Outcome, WaitOption } from "../../lib/contracts/waits"
 import { type Person, requireSession } from "../auth"
 import { resumed } from "../execution"
 import { guard, isConflict } from "../journal"
 import type { Session } from "../platform/database"
-import { judgeAnswer } from "../resume-tokens"
+import { judgeAnswer, rejected } from "../resume-tokens"
 import type { SessionDeps } from "./deps"
 import type { Views } from "./views"
 
@@ -51,7 +51,10 @@ export async function cancelRun(
 ): Promise<{ session_id: string; cancelling: boolean }> {
   for (;;) {
     const session = await requireSession(deps.db, person, sessionId)
-    if (!session.open_run_id) return { session_id: session.id, cancelling: false }
+    if (!session.open_run_id) {
+      deps.coordinator.cancelWake(session.id)
+      return { session_id: session.id, cancelling: false }
+    }
     if (!session.cancel_requested) {
       const tokens = await deps.db.resumeToken.findMany({ where: { session_id: session.id, state: "live" } })
       const events: NewEvent[] = [
@@ -70,24 +73,57 @@ export async function cancelRun(
   }
 }
 
+export type Resume = {
+  /** Start without memory, on a person's word. */
+  fresh?: boolean | undefined
+  /** Undo a fresh start, or give a retired agent session another try. */
+  reinstate?: boolean | undefined
+  resume_token_id?: string | undefined
+  secret?: string | undefined
+}
+type Resumed = { session_id: string; resume_strategy: string; already_running: boolean }
+
 /** Brings the agent up again. Goes on when the browser that asked goes away. */
-export async function resumeSession(
-  deps: SessionDeps,
-  views: Views,
-  person: Person,
-  sessionId: string,
-  options: { fresh?: boolean | undefined },
-) {
+export async function resumeSession(deps: SessionDeps, views: Views, person: Person, sessionId: string, options: Resume): Promise<Resumed> {
   const session = await requireSession(deps.db, person, sessionId)
   if (isTerminalState(session.state as SessionState))
     throw new AppError("SESSION_TERMINAL", "This session has ended.", { state: session.state })
-  const status = await views.status(session)
-  if (status.is_agent_running && !options.fresh) return { session_id: session.id, resume_strategy: "adopt", already_running: true }
+  if (options.resume_token_id !== undefined) {
+    await goOn(deps, person, session.id, options.resume_token_id, options.secret ?? "")
+    return { session_id: session.id, resume_strategy: "adopt", already_running: true }
+  }
+  if (options.reinstate) await reinstateAgentSession(deps, session)
+  const status = await views.status(await requireSession(deps.db, person, sessionId))
+  if (status.is_agent_running && !options.fresh && !options.reinstate)
+    return { session_id: session.id, resume_strategy: "adopt", already_running: true }
   if (status.resume_reason === "not_resumable" && !options.fresh) {
     throw new AppError("SESSION_NOT_RESUMABLE", "This agent doesn't support resuming. Start a new session.", {})
   }
   deps.coordinator.poke(session.id, { wake: true, fresh: options.fresh ?? false })
   return { session_id: session.id, resume_strategy: options.fresh ? "idle" : (status.resume_strategy ?? "idle"), already_running: false }
+}
+
+/** A resume token by itself says "go on": the wait's first way of allowing it. */
+async function goOn(deps: SessionDeps, person: Person, sessionId: string, tokenId: string, secret: string): Promise<void> {
+  const token = await deps.db.resumeToken.findUnique({ where: { id: tokenId } })
+  if (!token) throw rejected("unknown")
+  const { options } = JSON.parse(token.request) as { options: WaitOption[] }
+  const option = options.find((candidate) => candidate.kind.startsWith("allow")) ?? options[0]
+  const outcome: Outcome = option ? { kind: "selected", option_id: option.id } : { kind: "cancelled" }
+  await answerWait(deps, person, sessionId, tokenId, { secret, outcome })
+}
+
+/** The id was put aside, never forgotten. The agent that took its place ends; the next start loads the old one. */
+async function reinstateAgentSession(deps: SessionDeps, session: Session): Promise<void> {
+  if (session.open_run_id) throw new AppError("CONFLICT", "The agent is working. Stop the turn first.", {})
+  const retired = await deps.db.sessionEvent.findFirst({
+    where: { session_id: session.id, kind: "agent.session_retired" },
+    orderBy: { seq: "desc" },
+  })
+  if (!retired) throw new AppError("SESSION_NOT_RESUMABLE", "There is no earlier agent session to go back to.", {})
+  const { agent_session_id } = JSON.parse(retired.payload) as { agent_session_id: string }
+  await deps.coordinator.stop(session.id)
+  await deps.journal.commit({ session: refOf(session), events: [{ kind: "agent.session_reinstated", agent_session_id }] })
 }
 
 /** Ends the agent; transcript, queue and workspace stay. */

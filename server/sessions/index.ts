@@ -4,7 +4,7 @@ import type { Person } from "../auth"
 import { requireSession, requireTask } from "../auth"
 import type { Session } from "../platform/database"
 import { createKeyedQueue } from "../platform/keyed-queue"
-import { answerWait, cancelRun, resumeSession, stopSession } from "./act"
+import { answerWait, cancelRun, type Resume, resumeSession, stopSession } from "./act"
 import { type Append, appendMessage } from "./append-message"
 import { createSession, createTask } from "./create-task"
 import type { SessionDeps } from "./deps"
@@ -46,8 +46,7 @@ export function createSessions(given: Omit<SessionDeps, "queueTurns">) {
     answerWait: (person: Person, sessionId: string, tokenId: string, answer: { secret: string; outcome: Outcome }) =>
       answerWait(deps, person, sessionId, tokenId, answer),
     cancel: (person: Person, sessionId: string) => cancelRun(deps, person, sessionId),
-    resume: (person: Person, sessionId: string, options: { fresh?: boolean | undefined }) =>
-      resumeSession(deps, views, person, sessionId, options),
+    resume: (person: Person, sessionId: string, options: Resume) => resumeSession(deps, views, person, sessionId, options),
     stop: (person: Person, sessionId: string) => stopSession(deps, person, sessionId),
     workspaces: (query: string) => ({ roots: deps.config.workspace_roots, items: suggestRepositories(deps.config.workspace_roots, query) }),
   }
