@@ -155,6 +155,13 @@ export function createGateway(deps: Deps) {
 
   return {
     announce,
+    /** Another server appended to this session. */
+    async grewTo(sessionId: string, head: number) {
+      for (const channel of channelsOf.get(sessionId) ?? []) channel.grewTo(head)
+      if (io.engine.clientsCount === 0) return
+      const session = await deps.db.session.findUnique({ where: { id: sessionId }, select: { user_id: true, task_id: true } })
+      if (session) announce(session.user_id, session.task_id)
+    },
     /** Signing out, or revoking a token, ends the connections it opened; they would outlive it otherwise. */
     dropSignIn: (signIn: string) => io.in(`sign-in:${signIn}`).disconnectSockets(true),
     /** A changed password shuts out whoever had the old one; programs have credentials of their own. */
