@@ -62,24 +62,31 @@ export class Rewake {
   }
 
   async boot(): Promise<void> {
-    const runFile = join(this.dataDir, "run", "server.json")
-    rmSync(runFile, { force: true })
     const child = spawn(process.execPath, ["dist/server.mjs"], { env: this.environment(), stdio: ["ignore", "pipe", "pipe"] })
     this.child = child
+    let said = ""
     for (const stream of [child.stdout, child.stderr]) {
       stream?.on("data", (chunk: Buffer) => {
+        said += chunk.toString("utf8")
         this.output += chunk.toString("utf8")
       })
     }
-    await waitUntil(() => {
+    this.url = await waitUntil(() => {
       if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}:\n${this.output}`)
-      return existsSync(runFile)
+      return /Rewake is ready[^\n]*\n\s*(http:\S+)/.exec(said)?.[1]
     }, "server start")
-    const run = JSON.parse(readFileSync(runFile, "utf8")) as { endpoint: string }
-    this.url = run.endpoint
     // The same address after a restart, as a browser would expect.
-    this.env.PORT = new URL(run.endpoint).port
+    this.env.PORT = new URL(this.url).port
     await waitUntil(async () => (await fetch(`${this.url}/api/ready`)).ok, "server ready")
+  }
+
+  /** A further server over the same database and data folder. */
+  async secondServer(): Promise<Rewake> {
+    const { PORT: _port, ...env } = this.env
+    const second = new Rewake(this.dataDir, { ...this.database, drop: async () => {} }, env)
+    await second.boot()
+    second.token = this.token
+    return second
   }
 
   /** kill -9, as a crash would; returns when the process is really gone. */

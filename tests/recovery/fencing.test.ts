@@ -1,0 +1,85 @@
+import { once } from "node:events"
+import { afterEach, describe, expect, test } from "vitest"
+import type { SessionStatusReport } from "../../lib/contracts/status"
+import { agentText, DATABASES, follow, numbers, Rewake } from "../support/server"
+import { waitUntil } from "../support/wait-until"
+
+describe("two servers over one PostgreSQL", () => {
+  let first: Rewake
+  let second: Rewake
+  afterEach(async () => {
+    await second.kill9()
+    await first.stop()
+  })
+
+  test("[6] a server stopped past its lease loses its sessions to another, and does no harm when it wakes: it ends", async () => {
+    first = await Rewake.start({ database: "postgresql" })
+    const { task, session } = await first.createTask("count 700 50")
+    await first.waitForEvent(session.id, (event) => event.kind === "message.delta", "the first number")
+    second = await first.secondServer()
+    const paused = first.child
+    paused?.kill("SIGSTOP")
+
+    await second.waitForEvent(session.id, (event) => event.kind === "run.adopted", "the second server to take over")
+    const viewer = follow(second, session.id)
+    await viewer.until((event) => event.kind === "message.delta", "the stream through the second server")
+
+    const exited = paused ? once(paused, "exit") : null
+    paused?.kill("SIGCONT")
+    expect((await exited)?.[0]).toBe(75)
+
+    await second.append(task.id, "remember quince")
+    await second.api("POST", `/api/v1/sessions/${session.id}/cancel`)
+    const log = await second.waitForRuns(session.id, 2)
+    expect(log.map((event) => event.seq)).toEqual(log.map((_, i) => i + 1))
+    expect(log.filter((event) => event.kind === "run.started")).toHaveLength(2)
+    expect(log.filter((event) => event.kind === "agent.started")).toHaveLength(1)
+    const counted = agentText(log).split("\n")[0] ?? ""
+    expect(numbers(700).startsWith(counted)).toBe(true)
+  })
+
+  test("[L1] a message given to the server that does not own the session reaches the agent, and its viewers see the answer", async () => {
+    first = await Rewake.start({ database: "postgresql" })
+    second = await first.secondServer()
+    const { task, session } = await first.createTask("remember medlar")
+    await first.waitForRuns(session.id, 1)
+    const viewer = follow(second, session.id)
+    await second.append(task.id, "recall")
+    await viewer.until((event) => event.kind === "message.agent" && event.content.includes("medlar"), "the answer at the other server")
+    const log = await second.waitForRuns(session.id, 2)
+    expect(log.filter((event) => event.kind === "agent.started")).toHaveLength(1)
+    await viewer.until((event) => event.seq === log.at(-1)?.seq, "the whole log at the other server")
+    expect(viewer.seen.map((event) => event.seq)).toEqual(log.map((event) => event.seq))
+  })
+})
+
+describe.each(DATABASES)("a daemon that is silent, on %s", (database) => {
+  let rewake: Rewake
+  afterEach(() => rewake.stop())
+
+  test("[7] is unknown, not dead: nothing is started in its place, and when it speaks again the answer is whole", async () => {
+    rewake = await Rewake.start({ database })
+    const { session } = await rewake.createTask("count 100 30")
+    await rewake.waitForEvent(session.id, (event) => event.kind === "message.delta", "the first number")
+    const { pid } = rewake.daemon()
+    await rewake.kill9()
+    process.kill(pid, "SIGSTOP")
+    try {
+      await rewake.boot()
+      const status = await waitUntil(async () => {
+        const { body } = await rewake.api<SessionStatusReport>("GET", `/api/v1/sessions/${session.id}/status`)
+        return body.executor_status === "unknown" ? body : null
+      }, "the silence to be noticed")
+      expect(status).toMatchObject({ state: "RUNNING", status: "running", needs_resume: false, resume_reason: "stale_execution" })
+      expect((await rewake.events(session.id)).some((event) => event.kind === "run.interrupted" || event.kind === "executor.error")).toBe(
+        false,
+      )
+    } finally {
+      process.kill(pid, "SIGCONT")
+    }
+    const log = await rewake.waitForRuns(session.id, 1)
+    expect(rewake.daemon().pid).toBe(pid)
+    expect(agentText(log)).toBe(numbers(100))
+    expect(log.some((event) => event.kind === "run.interrupted")).toBe(false)
+  })
+})
