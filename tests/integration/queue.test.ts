@@ -254,8 +254,10 @@ describe.each(DATABASES)("the queue of a session, on %s", (database) => {
 
   async function atRest(sessionId: string): Promise<SessionEvent[]> {
     await waitUntil(async () => {
-      const { state, status } = await rewake.session(sessionId)
-      return state === "WAITING_FOR_INPUT" && status !== "running" && (await queueOf(sessionId)).length === 0
+      // In this order: a message leaves the queue in the commit that makes the session run.
+      const queued = await queueOf(sessionId)
+      const { state } = await rewake.session(sessionId)
+      return queued.length === 0 && state === "WAITING_FOR_INPUT"
     }, "the session at rest")
     return rewake.events(sessionId)
   }
