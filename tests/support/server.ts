@@ -92,11 +92,11 @@ export class Rewake {
   /** kill -9, as a crash would; returns when the process is really gone. */
   async kill9(): Promise<void> {
     const child = this.child
-    if (!child) return
+    this.child = null
+    if (!child || child.exitCode !== null || child.signalCode !== null) return
     const exited = once(child, "exit")
     child.kill("SIGKILL")
     await exited
-    this.child = null
   }
 
   async restart(): Promise<void> {
