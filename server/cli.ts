@@ -66,7 +66,7 @@ async function withDatabase(
   work: (tools: { people: ReturnType<typeof createPeople>; tokens: ReturnType<typeof createApiTokens> }) => Promise<void>,
 ) {
   await migrate(config.database, migrationsFolder(dirname(dist)))
-  const db = openDatabase(config.database)
+  const db = await openDatabase(config.database)
   const writer =
     config.database.kind === "sqlite"
       ? openSqliteWriter({ file: config.database.file, script: new URL("./writer-thread.mjs", import.meta.url) })

@@ -31,7 +31,7 @@ export async function createServices(options: {
 }): Promise<Services & { recover: () => Promise<void>; close: () => Promise<void> }> {
   const { config, build, logger, http, publicUrl } = options
   const clock = realClock
-  const db = openDatabase(config.database)
+  const db = await openDatabase(config.database)
   const notices =
     config.database.kind === "sqlite"
       ? noNotices

@@ -81,7 +81,7 @@ function* applyOne(request: WriteRequest, dialect: Dialect): Generator<Statement
     }
   }
   yield* applyChanges(request.after, dialect, refs)
-  return { ok: true, first_seq, refs: Object.fromEntries(refs) }
+  return { ok: true, first_seq, refs: named(request.before, refs) }
 }
 
 function* applyChanges(changes: readonly Change[], dialect: Dialect, refs: Refs): Generator<Statement, void, Answer> {
@@ -92,3 +92,6 @@ function* applyChanges(changes: readonly Change[], dialect: Dialect, refs: Refs)
     if (change.op === "insert" && change.as) refs.set(change.as, answer.rows[0]?.id ?? null)
   }
 }
+
+const named = (changes: readonly Change[], refs: Refs): Record<string, Value> =>
+  Object.fromEntries(changes.flatMap((change) => (change.op === "insert" && change.as ? [[change.as, refs.get(change.as) ?? null]] : [])))

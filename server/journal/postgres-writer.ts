@@ -56,6 +56,7 @@ export function openPostgresWriter(url: string, origin = ""): Writer {
   }
 
   return {
+    depth: 1,
     async write(batch) {
       for (let tries = 1; ; tries++) {
         connection ??= connect()

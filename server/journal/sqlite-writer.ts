@@ -3,31 +3,34 @@ import { Worker } from "node:worker_threads"
 import type { WriteResult } from "./apply-batch"
 import type { Writer } from "./writer"
 
+/** JSON both ways: cloning the same objects costs a multiple of writing and reading them as text. */
+type Reply = { results: WriteResult[] } | { error: string }
+
 export function openSqliteWriter(options: { file: string; script: URL | string }): Writer {
   const worker = new Worker(options.script, { workerData: { file: options.file } })
-  let pending: { settle: (results: WriteResult[]) => void; fail: (error: Error) => void } | null = null
+  const pending: { settle: (results: WriteResult[]) => void; fail: (error: Error) => void }[] = []
   let dead: Error | null = null
 
   const end = (error: Error) => {
-    dead = error
-    pending?.fail(error)
-    pending = null
+    dead ??= error
+    for (const { fail } of pending.splice(0)) fail(dead)
   }
-  worker.on("message", (message: { results: WriteResult[] } | { error: string }) => {
-    const waiting = pending
-    pending = null
-    if ("results" in message) waiting?.settle(message.results)
-    else waiting?.fail(new Error(message.error))
+  worker.on("message", (message: string) => {
+    const reply = JSON.parse(message) as Reply
+    const oldest = pending.shift()
+    if ("results" in reply) oldest?.settle(reply.results)
+    else oldest?.fail(new Error(reply.error))
   })
   worker.on("error", end)
-  worker.on("exit", () => end(dead ?? new Error("the journal's writer has ended")))
+  worker.on("exit", () => end(new Error("the journal's writer has ended")))
 
   return {
+    depth: 2,
     write: (batch) =>
       new Promise((settle, fail) => {
         if (dead) return fail(dead)
-        pending = { settle, fail }
-        worker.postMessage({ batch })
+        pending.push({ settle, fail })
+        worker.postMessage(JSON.stringify(batch))
       }),
     async close() {
       if (dead) return

@@ -53,15 +53,15 @@ function run(batch: WriteRequest[]) {
   }
 }
 
-port.on("message", (message: { batch: WriteRequest[] } | "close") => {
+port.on("message", (message: string) => {
   if (message === "close") {
     db.close()
     port.close()
     return
   }
   try {
-    port.postMessage({ results: run(message.batch) })
+    port.postMessage(JSON.stringify({ results: run(JSON.parse(message) as WriteRequest[]) }))
   } catch (error) {
-    port.postMessage({ error: error instanceof Error ? error.message : String(error) })
+    port.postMessage(JSON.stringify({ error: error instanceof Error ? error.message : String(error) }))
   }
 })

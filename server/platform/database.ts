@@ -1,6 +1,3 @@
-import { PrismaBetterSqlite3 } from "@prisma/adapter-better-sqlite3"
-import { PrismaPg } from "@prisma/adapter-pg"
-import { PrismaClient as PostgresClient } from "../../prisma/generated/postgresql/client"
 import type {
   ApiToken,
   Archive,
@@ -13,11 +10,11 @@ import type {
   Session,
   SessionEvent,
   Setting,
+  PrismaClient as SqliteClient,
   Task,
   User,
   Worker,
 } from "../../prisma/generated/sqlite/client"
-import { PrismaClient as SqliteClient } from "../../prisma/generated/sqlite/client"
 import type { Config } from "./config"
 
 export type {
@@ -85,12 +82,23 @@ export type Database = {
     | "recoveryReport"]: ReadOnly<SqliteClient[M]>
 } & Pick<SqliteClient, "$disconnect" | "$queryRawUnsafe">
 
-export function openDatabase(config: Config["database"]): Database {
+/** Each client brings its own query compiler; only the one that is used is loaded. */
+export async function openDatabase(config: Config["database"]): Promise<Database> {
   switch (config.kind) {
-    case "sqlite":
-      return new SqliteClient({ adapter: new PrismaBetterSqlite3({ url: `file:${config.file}`, timeout: 10_000 }) })
-    case "postgresql":
+    case "sqlite": {
+      const [{ PrismaClient }, { PrismaBetterSqlite3 }] = await Promise.all([
+        import("../../prisma/generated/sqlite/client"),
+        import("@prisma/adapter-better-sqlite3"),
+      ])
+      return new PrismaClient({ adapter: new PrismaBetterSqlite3({ url: `file:${config.file}`, timeout: 10_000 }) })
+    }
+    case "postgresql": {
+      const [{ PrismaClient }, { PrismaPg }] = await Promise.all([
+        import("../../prisma/generated/postgresql/client"),
+        import("@prisma/adapter-pg"),
+      ])
       // One schema, two generated clients of the same shape; the code is typed against the first.
-      return new PostgresClient({ adapter: new PrismaPg({ connectionString: config.url }) }) as unknown as Database
+      return new PrismaClient({ adapter: new PrismaPg({ connectionString: config.url }) }) as unknown as Database
+    }
   }
 }

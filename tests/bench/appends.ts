@@ -68,7 +68,7 @@ function throughJournal(sessions: number, total: number): Promise<number> {
   return withFolder(async (folder) => {
     const database = { kind: "sqlite", file: join(folder, "bench.db") } as const
     await migrate(database, "prisma/migrations")
-    const db = openDatabase(database)
+    const db = await openDatabase(database)
     const journal = openJournal({
       writer: openSqliteWriter({ file: database.file, script: new URL("./writer-thread.mjs", import.meta.url) }),
       db,

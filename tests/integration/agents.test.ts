@@ -198,7 +198,7 @@ describe.each(DATABASES)("agents, on %s", (database) => {
     expect((await rewake.api("DELETE", `/api/v1/tasks/${task.id}`)).status).toBe(404)
     await waitUntil(() => processStartTime(pid) !== life, "the agent to end")
     await waitUntil(() => !existsSync(worktree_path ?? ""), "the files to go")
-    const db = openDatabase(
+    const db = await openDatabase(
       rewake.database.url ? { kind: "postgresql", url: rewake.database.url } : { kind: "sqlite", file: join(rewake.dataDir, "rewake.db") },
     )
     const of = { where: { session_id: session.id } }

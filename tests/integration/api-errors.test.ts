@@ -13,7 +13,7 @@ describe.each(DATABASES)("bad input, on %s", (database) => {
   let task: TaskView
   let session: SessionView
   let outside: string
-  let rows: ReturnType<typeof openDatabase>
+  let rows: Awaited<ReturnType<typeof openDatabase>>
 
   beforeAll(async () => {
     // A PATH that holds git and nothing of any vendor's: their agents are certainly not there.
@@ -25,7 +25,7 @@ describe.each(DATABASES)("bad input, on %s", (database) => {
     ;({ task, session } = await rewake.createTask("hello"))
     await rewake.waitForRuns(session.id, 1)
     await rewake.waitForEvent(session.id, (event) => event.kind === "status.derived" && event.status === "idle", "the end of the turn")
-    rows = openDatabase(
+    rows = await openDatabase(
       rewake.database.url ? { kind: "postgresql", url: rewake.database.url } : { kind: "sqlite", file: join(rewake.dataDir, "rewake.db") },
     )
   })

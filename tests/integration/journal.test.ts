@@ -19,12 +19,12 @@ describe.each(DATABASES)("the journal on %s", (database) => {
   let db: Database
   let close: () => Promise<void>
   /** Another process's look at the same database. */
-  let other: ReturnType<typeof openJournalOver>
+  let other: Awaited<ReturnType<typeof openJournalOver>>
 
   beforeAll(async () => {
     here = await createStore(database)
-    ;({ journal, db, close } = openJournalOver(here.store))
-    other = openJournalOver(here.store)
+    ;({ journal, db, close } = await openJournalOver(here.store))
+    other = await openJournalOver(here.store)
   })
   afterAll(async () => {
     await close()

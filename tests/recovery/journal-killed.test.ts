@@ -42,7 +42,7 @@ describe.each(DATABASES)("the journal's process is killed, on %s", (database) =>
   }
 
   test("[1] every acknowledged event is there, whole commits only, without a gap, at whatever moment it dies", async () => {
-    const first = openJournalOver(here.store)
+    const first = await openJournalOver(here.store)
     const sessions = await Promise.all([1, 2, 3].map(() => makeSession(first.journal)))
     await first.close()
     const promised = new Map<string, string>()
@@ -55,7 +55,7 @@ describe.each(DATABASES)("the journal's process is killed, on %s", (database) =>
         promised.set(`${id} ${seq}`, kind)
       }
 
-      const { journal, db, close } = openJournalOver(here.store)
+      const { journal, db, close } = await openJournalOver(here.store)
       const stored = await db.sessionEvent.findMany({ select: { session_id: true, seq: true, kind: true }, orderBy: { seq: "asc" } })
       const byPlace = new Map(stored.map((row) => [`${row.session_id} ${row.seq}`, row.kind]))
       for (const [place, kind] of promised) expect(`${place} ${byPlace.get(place)}`).toBe(`${place} ${kind}`)

@@ -7,7 +7,7 @@ const { store, sessions, name } = JSON.parse(process.argv[2] ?? "{}") as {
   name: string
 }
 const WRITERS_PER_SESSION = 4
-const { journal } = openJournalOver(store)
+const { journal } = await openJournalOver(store)
 
 for (const session of sessions) {
   for (let writer = 0; writer < WRITERS_PER_SESSION; writer++) void append(session, writer)

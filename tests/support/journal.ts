@@ -13,8 +13,8 @@ type Store = { kind: "sqlite"; file: string } | { kind: "postgresql"; url: strin
 const root = new URL("../../", import.meta.url)
 
 /** A journal over a database, as a server process would open it; several over one database are several servers. */
-export function openJournalOver(store: Store): { journal: Journal; db: Database; close(): Promise<void> } {
-  const db = openDatabase(store)
+export async function openJournalOver(store: Store): Promise<{ journal: Journal; db: Database; close(): Promise<void> }> {
+  const db = await openDatabase(store)
   const writer =
     store.kind === "sqlite"
       ? openSqliteWriter({ file: store.file, script: new URL("dist/writer-thread.mjs", root) })
