@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto"
+import { writeSync } from "node:fs"
 import { type FileHandle, link, open, rename } from "node:fs/promises"
 import { dirname } from "node:path"
 import { SpoolHeader } from "../../lib/contracts/agentctl/protocol"
@@ -182,7 +183,14 @@ async function openOrNull(path: string): Promise<FileHandle | null> {
   }
 }
 
+/** A few pages go into the kernel's cache faster than into the thread pool's queue. */
+const WRITE_AT_ONCE = 64 * 1024
+
 export async function writeAll(handle: FileHandle, bytes: Buffer, at: number): Promise<number> {
+  if (bytes.length <= WRITE_AT_ONCE) {
+    for (let done = 0; done < bytes.length; ) done += writeSync(handle.fd, bytes, done, bytes.length - done, at + done)
+    return bytes.length
+  }
   for (let done = 0; done < bytes.length; ) done += (await handle.write(bytes, done, bytes.length - done, at + done)).bytesWritten
   return bytes.length
 }

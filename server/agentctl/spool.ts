@@ -39,6 +39,8 @@ export class Spool {
   /** logical offset = physical offset + base; a cut changes only the base. */
   private base = 0
   private firstOffset: number
+  /** What was synced last, for readers that keep up: going to the file for it would cost them another turn of the disk. */
+  private tail: { offset: number; bytes: Buffer } | null = null
   private readonly listeners = new Set<() => void>()
 
   private constructor(
@@ -152,11 +154,18 @@ export class Spool {
     return Math.min(offset, stop)
   }
 
+  /** Asked and answered in one tick with `changed()`: a record that came in between would wait for the next one. */
+  isAtEnd(offset: number): boolean {
+    return !this.closed && offset >= this.firstOffset && offset >= this.end()
+  }
+
   /** The next bytes on disk from there on; empty at the end, null when they have been cut or the spool is gone. */
   async read(offset: number, atMost = READ_BYTES): Promise<Buffer | null> {
     if (this.closed || offset < this.firstOffset) return null
     const length = Math.min(atMost, this.end() - offset)
     if (length <= 0) return Buffer.alloc(0)
+    const fresh = offset - (this.tail?.offset ?? Number.POSITIVE_INFINITY)
+    if (this.tail && fresh >= 0) return this.tail.bytes.subarray(fresh, fresh + length)
     const buffer = Buffer.allocUnsafe(length)
     // Handle and base are taken in the same tick as the read is issued: closing waits for it, so a cut cannot come between.
     const { bytesRead } = await this.file.handle.read(buffer, 0, length, offset - this.base)
@@ -228,6 +237,7 @@ export class Spool {
         this.file.head = line.n
         offset += line.bytes.length
       }
+      this.tail = bytes.length <= READ_BYTES ? { offset: this.end(), bytes } : null
       this.file.size += bytes.length
       this.pendingBytes -= bytes.length
       this.tell()

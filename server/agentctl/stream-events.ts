@@ -34,12 +34,15 @@ export async function streamEvents(spool: Spool, after: number, spoolId: string 
   response.writeHead(200, { "content-type": "application/x-ndjson", "cache-control": "no-store" })
   await write(`${JSON.stringify({ spool_id: spool.id, head: spool.head, first: spool.first })}\n`)
   while (!closed.signal.aborted) {
+    if (spool.isAtEnd(offset)) {
+      // Only whole lines are on disk, so that a heartbeat at the end of the file stands between records.
+      if (!(await changedWithin(spool, closed.signal))) await write("\n")
+      continue
+    }
     const bytes = await spool.read(offset)
     if (bytes === null) break
     offset += bytes.length
-    if (bytes.length > 0) await write(bytes)
-    // Only whole lines are on disk, so that a heartbeat at the end of the file stands between records.
-    else if (!(await changedWithin(spool, closed.signal))) await write("\n")
+    await write(bytes)
   }
   response.end()
 }

@@ -98,11 +98,11 @@ describe.each(DATABASES)("every row can be rebuilt from the log alone, on %s", (
     }, "all but the waiting session at rest")
     await rewake.kill9()
 
-    const live = openDatabase(
+    const live = await openDatabase(
       rewake.database.url ? { kind: "postgresql", url: rewake.database.url } : { kind: "sqlite", file: join(rewake.dataDir, "rewake.db") },
     )
     const empty = await createStore(database)
-    const rebuilt = openDatabase(empty.store)
+    const rebuilt = await openDatabase(empty.store)
     try {
       for (const id of ids) await replay(live, rebuilt, empty.store, id)
       for (const session_id of ids) {
