@@ -7,7 +7,11 @@ import type { Writer } from "./writer"
 type Reply = { results: WriteResult[] } | { error: string }
 
 export function openSqliteWriter(options: { file: string; script: URL | string }): Writer {
-  const worker = new Worker(options.script, { workerData: { file: options.file } })
+  const worker = new Worker(options.script, {
+    workerData: { file: options.file },
+    // It keeps nothing: what it allocates is garbage with the next batch.
+    resourceLimits: { maxYoungGenerationSizeMb: 4 },
+  })
   const pending: { settle: (results: WriteResult[]) => void; fail: (error: Error) => void }[] = []
   let dead: Error | null = null
 
