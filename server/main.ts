@@ -126,7 +126,7 @@ function greet(publicUrl: string, setupCode: string | null, took: number) {
 function farewell(signal: string, open: readonly string[]): string {
   if (open.length === 0) return `\n  ${signal}: the server ends. No session is working; agents stay ready in agentctl.`
   const list = open.map((id) => `    ${id}`).join("\n")
-  return `\n  ${signal}: the server ends. ${open.length} session${open.length === 1 ? "" : "s"} go on in agentctl and are adopted at the next start:\n${list}`
+  return `\n  ${signal}: the server ends. ${open.length === 1 ? "1 session goes" : `${open.length} sessions go`} on in agentctl, to be adopted at the next start:\n${list}`
 }
 
 main().catch((error) => {

@@ -1,0 +1,82 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { statSync } from "node:fs"
+import { join } from "node:path"
+import { afterEach, expect, test } from "vitest"
+import { processStartTime } from "../../lib/host/process-identity"
+import { Rewake } from "../support/server"
+
+let rewake: Rewake
+afterEach(() => rewake.stop())
+
+/** Starts a further server that is expected to end by itself. */
+async function failingStart(env: Record<string, string>): Promise<{ code: number; said: string }> {
+  const child = spawn(process.execPath, ["dist/server.mjs"], {
+    env: { ...rewake.environment(), ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  })
+  let said = ""
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (said += chunk.toString("utf8")))
+  const [code] = (await once(child, "close")) as [number]
+  return { code, said }
+}
+
+test("a start that cannot succeed says why in a sentence: port, folder, second server, wrong settings", async () => {
+  rewake = await Rewake.start()
+  const other = join(rewake.dataDir, "other")
+  const cases: [Record<string, string>, RegExp][] = [
+    [{ DATA_DIR: other }, new RegExp(`Port ${new URL(rewake.url).port} on 127.0.0.1 is taken`)],
+    [{ PORT: "0" }, /Another Rewake server is using/],
+    [{ PORT: "0", DATA_DIR: "/dev/null/data" }, /DATA_DIR: cannot write to \/dev\/null\/data/],
+    [{ PORT: "many", DATA_DIR: other }, /PORT: /],
+    [{ PORT: "0", DATA_DIR: other, DATABASE_URL: "postgresql://localhost/none", AUTH_SECRET: "" }, /AUTH_SECRET: required with PostgreSQL/],
+    [{ PORT: "0", DATA_DIR: other, ADMIN_PASSWORD: "" }, /ADMIN_EMAIL and ADMIN_PASSWORD: set both or neither/],
+  ]
+  for (const [env, sentence] of cases) {
+    const { code, said } = await failingStart(env)
+    expect(said).toMatch(sentence)
+    expect(said).not.toMatch(/\n\s+at /)
+    expect(code).toBe(1)
+  }
+  expect((await rewake.api("GET", "/api/v1/me")).status).toBe(200)
+})
+
+test("Ctrl-C ends the server, names the sessions that go on, and leaves their agents alone", async () => {
+  rewake = await Rewake.start()
+  const { session } = await rewake.createTask("count 400 50")
+  const events = await rewake.waitForEvent(session.id, (event) => event.kind === "message.delta", "the first number")
+  const agent = events.find((event) => event.kind === "agent.started")?.pid ?? 0
+  const life = processStartTime(agent)
+  const child = rewake.child
+  const exited = child ? once(child, "exit") : null
+  child?.kill("SIGINT")
+  child?.kill("SIGINT")
+  expect((await exited)?.[0]).toBe(0)
+  expect(rewake.output).toMatch(/1 session goes on in agentctl/)
+  expect(rewake.output).toContain(session.id)
+  expect(processStartTime(agent)).toBe(life)
+})
+
+test("stop ends server, agentctl and agents politely", async () => {
+  rewake = await Rewake.start()
+  const { session } = await rewake.createTask("hang")
+  const events = await rewake.waitForEvent(session.id, (event) => event.kind === "prompt.delivered", "the turn")
+  const agent = events.find((event) => event.kind === "agent.started")?.pid ?? 0
+  const daemon = rewake.daemon()
+  const said = rewake.cli("stop")
+  expect(said).toContain("server stopped")
+  expect(said).toContain("agentctl and its agents stopped")
+  expect(processStartTime(daemon.pid)).not.toBe(daemon.start_time)
+  expect(processStartTime(agent)).toBeNull()
+  expect(rewake.cli("stop")).toContain("no server is running")
+})
+
+test("what names the running processes is for its owner only", async () => {
+  rewake = await Rewake.start()
+  await rewake.createTask("help")
+  await rewake.waitForRuns(
+    (await rewake.api<{ items: { sessions: { id: string }[] }[] }>("GET", "/api/v1/tasks")).body.items[0]?.sessions[0]?.id ?? "",
+    1,
+  )
+  for (const file of ["server.json", "agentctl.json"]) expect(statSync(join(rewake.dataDir, "run", file)).mode & 0o777).toBe(0o600)
+})
