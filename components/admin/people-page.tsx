@@ -1,6 +1,5 @@
 "use client"
 
-import { PhoneBar } from "@/components/frame/phone-bar"
 import { Button } from "@/components/ui/button"
 import { cn } from "@/components/ui/cn"
 import { FormError } from "@/components/ui/field"
@@ -14,7 +13,7 @@ import { InviteForm } from "./invite-form"
 export function PeoplePage() {
   const people = usePeople()
   return (
-    <Page title="People" top={<PhoneBar />} lead="Who may use this server. Each person sees their own tasks only.">
+    <Page title="People" lead="Who may use this server. Each person sees their own tasks only.">
       <Section title="Invite" lead="Makes a link that lets one person create their account.">
         <InviteForm />
       </Section>

@@ -2,7 +2,7 @@
 
 import * as Radix from "@radix-ui/react-dialog"
 import { Command } from "cmdk"
-import { Keyboard, LogOut, Moon, Plus, Settings, Users } from "lucide-react"
+import { Keyboard, LogOut, MonitorDot, Moon, Plus, RotateCcw, Settings, Users } from "lucide-react"
 import { useRouter } from "next/navigation"
 import { PhaseGlyph } from "@/components/task/phase-glyph"
 import { veilClass } from "@/components/ui/dialog"
@@ -100,9 +100,17 @@ function PaletteBody({ close, onShowKeys }: { close: () => void; onShowKeys: () 
             <Settings /> Settings
           </Command.Item>
           {me?.role === "admin" && (
-            <Command.Item value="people users invite" onSelect={go("/admin/users")} className={itemClass}>
-              <Users /> People
-            </Command.Item>
+            <>
+              <Command.Item value="admin sessions all status" onSelect={go("/admin/sessions")} className={itemClass}>
+                <MonitorDot /> All sessions
+              </Command.Item>
+              <Command.Item value="admin recoveries boots restarts" onSelect={go("/admin/recoveries")} className={itemClass}>
+                <RotateCcw /> Recoveries
+              </Command.Item>
+              <Command.Item value="admin people users invite" onSelect={go("/admin/users")} className={itemClass}>
+                <Users /> People
+              </Command.Item>
+            </>
           )}
           <Command.Item value="switch theme light dark" onSelect={act(() => chooseTheme(light() ? "dark" : "light"))} className={itemClass}>
             <Moon /> Switch theme

@@ -1,6 +1,6 @@
 "use client"
 
-import { KeyRound, LogOut, Users } from "lucide-react"
+import { KeyRound, LogOut, MonitorDot, RotateCcw, Users } from "lucide-react"
 import { useRouter } from "next/navigation"
 import { THEME_CHOICES, useThemeChoice } from "@/components/account/theme-section"
 import { IconButton } from "@/components/ui/button"
@@ -30,9 +30,19 @@ export function UserMenu() {
           <KeyRound /> Password and API tokens
         </MenuItem>
         {me?.role === "admin" && (
-          <MenuItem onSelect={() => router.push("/admin/users")}>
-            <Users /> People
-          </MenuItem>
+          <>
+            <MenuSeparator />
+            <MenuLabel>Admin</MenuLabel>
+            <MenuItem onSelect={() => router.push("/admin/sessions")}>
+              <MonitorDot /> Sessions
+            </MenuItem>
+            <MenuItem onSelect={() => router.push("/admin/recoveries")}>
+              <RotateCcw /> Recoveries
+            </MenuItem>
+            <MenuItem onSelect={() => router.push("/admin/users")}>
+              <Users /> People
+            </MenuItem>
+          </>
         )}
         <MenuSeparator />
         <MenuLabel>Theme</MenuLabel>

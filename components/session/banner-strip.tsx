@@ -4,26 +4,43 @@ import { type ReactNode, useState } from "react"
 import { Button } from "@/components/ui/button"
 import { cn } from "@/components/ui/cn"
 import { Glyph, type GlyphName } from "@/components/ui/glyph"
-import { formatSpan } from "@/lib/client/format"
-import { useNow } from "@/lib/client/hooks"
 import type { Banner } from "@/lib/client/session-banner"
-import type { Waking, WakingStep } from "@/lib/client/transcript-items"
+import { FreshDialog } from "./fresh-dialog"
+import { WakingSteps } from "./waking-steps"
 
 export type BannerActions = {
   onContinue: () => void
   onDismiss: (runId: string) => void
   onNewSession: () => void
   onRetry: () => void
+  onFresh: () => void
+  onCancelWaking: () => void
   busy: boolean
+  /** Why the last thing asked for was refused. */
+  refusal: string | null
 }
 
-export function BannerStrip({ banner, actions }: { banner: Banner | null; actions: BannerActions }) {
+export function BannerStrip({ banner, agentName, actions }: { banner: Banner | null; agentName: string; actions: BannerActions }) {
   if (!banner) return null
   switch (banner.kind) {
     case "waking":
       return (
-        <Strip glyph="work" tone="wake">
-          <WakingSteps waking={banner.waking} />
+        <Strip
+          glyph="work"
+          tone="wake"
+          acts={
+            <Button look="quiet" onClick={actions.onCancelWaking}>
+              Cancel
+            </Button>
+          }
+        >
+          <WakingSteps waking={banner.waking} done={false} />
+        </Strip>
+      )
+    case "woken":
+      return (
+        <Strip glyph="done" tone="wake">
+          <WakingSteps waking={banner.waking} done />
         </Strip>
       )
     case "interrupted":
@@ -31,6 +48,7 @@ export function BannerStrip({ banner, actions }: { banner: Banner | null; action
         <Strip
           glyph="warn"
           tone="warn"
+          refusal={actions.refusal}
           acts={
             <>
               <Button onClick={actions.onContinue} disabled={actions.busy}>
@@ -50,6 +68,7 @@ export function BannerStrip({ banner, actions }: { banner: Banner | null; action
         <Strip
           glyph="sleep"
           tone="warn"
+          refusal={actions.refusal}
           acts={
             <Button onClick={actions.onNewSession} disabled={actions.busy}>
               Create new session
@@ -59,16 +78,29 @@ export function BannerStrip({ banner, actions }: { banner: Banner | null; action
           This agent doesn't support resuming. Start a new session.
         </Strip>
       )
+    case "silent":
+      return (
+        <Strip glyph="sleep" tone="calm">
+          The executor does not answer; it may still be working. Nothing was stopped, and it is asked again by itself.
+        </Strip>
+      )
     case "error":
-      return <ErrorStrip sentence={banner.sentence} details={banner.details} actions={actions} />
+      return <ErrorStrip sentence={banner.sentence} details={banner.details} agentName={agentName} actions={actions} />
   }
 }
 
-type StripProps = { glyph: GlyphName; tone: "wake" | "warn" | "bad"; acts?: ReactNode; below?: ReactNode; children: ReactNode }
+type StripProps = {
+  glyph: GlyphName
+  tone: "wake" | "warn" | "bad" | "calm"
+  acts?: ReactNode
+  below?: ReactNode
+  refusal?: string | null
+  children: ReactNode
+}
 
-const tones = { wake: "bg-alive-soft", warn: "bg-warn-soft", bad: "bg-bad-soft" }
+const tones = { wake: "bg-alive-soft", warn: "bg-warn-soft", bad: "bg-bad-soft", calm: "bg-panel" }
 
-function Strip({ glyph, tone, acts, below, children }: StripProps) {
+function Strip({ glyph, tone, acts, below, refusal, children }: StripProps) {
   return (
     <div role="status" className={cn("shrink-0 border-line-soft border-b px-[18px] py-[6px]", tones[tone])}>
       <div className="flex flex-wrap items-center gap-x-2.5 gap-y-1.5">
@@ -76,17 +108,22 @@ function Strip({ glyph, tone, acts, below, children }: StripProps) {
         <div className="min-w-0 flex-1 basis-60">{children}</div>
         <div className="ml-auto flex min-h-[30px] items-center gap-1.5">{acts}</div>
       </div>
+      {refusal && <p className="mt-0.5 mb-1 text-bad">{refusal}</p>}
       {below}
     </div>
   )
 }
 
-function ErrorStrip({ sentence, details, actions }: { sentence: string; details: string | null; actions: BannerActions }) {
+type ErrorStripProps = { sentence: string; details: string | null; agentName: string; actions: BannerActions }
+
+function ErrorStrip({ sentence, details, agentName, actions }: ErrorStripProps) {
   const [open, setOpen] = useState(false)
+  const [asking, setAsking] = useState(false)
   return (
     <Strip
       glyph="cross"
       tone="bad"
+      refusal={actions.refusal}
       below={open && <pre className="mt-1 mb-1.5 max-h-40 overflow-auto whitespace-pre-wrap font-mono text-s text-text-2">{details}</pre>}
       acts={
         <>
@@ -98,42 +135,14 @@ function ErrorStrip({ sentence, details, actions }: { sentence: string; details:
               Details
             </Button>
           )}
+          <Button look="quiet" onClick={() => setAsking(true)} disabled={actions.busy}>
+            Start fresh
+          </Button>
+          {asking && <FreshDialog agentName={agentName} onClose={() => setAsking(false)} onFresh={actions.onFresh} />}
         </>
       }
     >
       {sentence}
     </Strip>
-  )
-}
-
-const stepNames = (first: boolean): Record<WakingStep["name"], string> => ({
-  executor: "starting executor",
-  memory: first ? "starting agent" : "loading memory",
-})
-
-/** Every step is named from the start; the running one is marked and shows its time. */
-function WakingSteps({ waking }: { waking: Waking }) {
-  const now = useNow(200)
-  const names = stepNames(waking.first)
-  return (
-    <>
-      <b className="font-[560]">{waking.first ? "Starting" : "Waking"} this session: </b>
-      {(["executor", "memory"] as const).map((name, at) => {
-        const step = waking.steps.find((s) => s.name === name)
-        const took = step && (step.doneAt ? Date.parse(step.doneAt) : now) - Date.parse(step.at)
-        return (
-          <span
-            key={name}
-            aria-current={step && !step.doneAt ? "step" : undefined}
-            className={step ? (step.doneAt ? "text-text-2" : "font-[530]") : "text-text-3"}
-          >
-            {at > 0 && <span className="text-text-3"> → </span>}
-            {names[name]}
-            {took !== undefined && now > 0 && <span className="text-text-3 tabular-nums"> {formatSpan(took)}</span>}
-            {step?.doneAt && " ✓"}
-          </span>
-        )
-      })}
-    </>
   )
 }

@@ -3,9 +3,10 @@
 import { memo, type ReactNode } from "react"
 import { cn } from "@/components/ui/cn"
 import { Glyph } from "@/components/ui/glyph"
-import { formatBytes, formatMoment, formatSpan, plural } from "@/lib/client/format"
+import { filesWords, interruptionWords } from "@/lib/client/event-words"
+import { formatMoment, formatSpan, plural } from "@/lib/client/format"
 import type { Note, NoteItem, ReceiptItem, RunEnd, RunEndItem } from "@/lib/client/transcript-items"
-import type { InterruptionReason } from "@/lib/contracts/status"
+import { useSessionContext } from "./session-context"
 import { useFold } from "./use-fold"
 
 const tones = { quiet: "text-text-3", warn: "text-warn", bad: "text-bad" }
@@ -22,15 +23,6 @@ function Divider({ children, tone = "quiet" }: { children: ReactNode; tone?: key
       <span className="max-w-[85%] text-center">{children}</span>
     </div>
   )
-}
-
-const interruptionWords: Record<InterruptionReason, string> = {
-  process_restart: "the server restarted",
-  executor_lost: "its executor went away",
-  delivery_uncertain: "delivery uncertain, nothing was sent twice",
-  wait_timeout: "nobody answered in time",
-  token_invalid: "the question could no longer be answered",
-  abandoned: "given up, its executor could not be reached",
 }
 
 function endWords(end: Exclude<RunEnd, { outcome: "failed" }>): ReactNode {
@@ -102,7 +94,8 @@ export const ReceiptRow = memo(function ReceiptRow({ item }: { item: ReceiptItem
           className="rounded-sm px-1.5 py-0.5 hover:bg-hover hover:text-text-2 touch:min-h-11"
         >
           {receiptVerb[receipt.receipt_kind]} {formatMoment(receipt.ts, Date.now())} ·{" "}
-          <b className="font-[530] text-alive">memory: {receipt.agent_memory}</b> · {filesWords(receipt.files)}
+          <b className={cn("font-[530]", receipt.agent_memory === "none" ? "text-warn" : "text-alive")}>memory: {receipt.agent_memory}</b> ·{" "}
+          {filesWords(receipt.files)}
           {ended > 0 && ` · ${plural(ended, "process", "processes")} ended`}
         </button>
       </Divider>
@@ -132,13 +125,6 @@ export const ReceiptRow = memo(function ReceiptRow({ item }: { item: ReceiptItem
     </div>
   )
 })
-
-function filesWords(files: ReceiptItem["receipt"]["files"]): string {
-  if (typeof files === "string") return `files ${files}`
-  if ("archive" in files) return `${plural(files.archive.files, "file")} verified, ${formatBytes(files.archive.bytes)}`
-  if ("recreated" in files) return `files from branch ${files.recreated.branch}`
-  return `${plural(files.lost.paths.length, "file")} lost`
-}
 
 function Line({ term, children }: { term: string; children: ReactNode }) {
   return (
@@ -172,19 +158,42 @@ function noteWords(note: Note): ReactNode {
       return `Some output was not kept (records ${note.from}–${note.to})`
     case "rejected":
       return `One record could not be kept: ${note.reason}`
+    case "fresh_start":
+      return note.undoable ? "Started fresh: the agent's memory of what is above was put aside" : "Started fresh"
+    case "memory_refused":
+      return `The agent refused its earlier conversation: ${note.reason}`
+    case "memory_back":
+      return "Undone: the agent's earlier memory is back"
   }
+}
+
+const noteTones: Record<Note["about"], keyof typeof tones> = {
+  agent_started: "quiet",
+  agent_exited: "warn",
+  resume_failed: "warn",
+  executor_error: "bad",
+  gap: "warn",
+  rejected: "warn",
+  fresh_start: "quiet",
+  memory_refused: "warn",
+  memory_back: "quiet",
 }
 
 export const NoteRow = memo(function NoteRow({ item }: { item: NoteItem }) {
   const [open, toggle] = useFold(item.key)
+  const { undoFresh } = useSessionContext()
   const { note } = item
   const stderr = note.about === "agent_exited" ? note.stderr.trim() : ""
-  const tone = note.about === "agent_started" ? "quiet" : note.about === "executor_error" ? "bad" : "warn"
   return (
     <div>
-      <Divider tone={tone}>
+      <Divider tone={noteTones[note.about]}>
         {noteWords(note)} · {formatMoment(item.ts, Date.now())}
         {stderr !== "" && <FoldButton open={open} onToggle={toggle} />}
+        {note.about === "fresh_start" && note.undoable && (
+          <button type="button" onClick={undoFresh} className="ml-2 text-text underline underline-offset-2 touch:min-h-11">
+            Undo
+          </button>
+        )}
       </Divider>
       {open && <Output text={stderr} />}
     </div>

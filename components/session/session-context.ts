@@ -2,7 +2,13 @@ import { createContext, useContext } from "react"
 import type { WaitAnswers } from "./use-wait-answers"
 
 /** What the rows of a transcript need besides their own item; stable while text streams, so that rows stay memoised. */
-export type SessionContextValue = { agentName: string; answers: WaitAnswers; folds: Map<string, boolean> }
+export type SessionContextValue = {
+  agentName: string
+  answers: WaitAnswers
+  folds: Map<string, boolean>
+  /** Gives the agent back the memory that a fresh start put aside. */
+  undoFresh: () => void
+}
 
 const Context = createContext<SessionContextValue | null>(null)
 export const SessionProvider = Context.Provider

@@ -1,6 +1,7 @@
 import { BackToList } from "@/components/frame/phone-bar"
 import { TaskMenu } from "@/components/task/task-menu"
 import type { SessionView, TaskView } from "@/lib/contracts/task"
+import { ExecutorState } from "./executor-state"
 import { SurvivalLevel } from "./survival-level"
 import { TaskTitle } from "./task-title"
 
@@ -18,6 +19,7 @@ export function SessionHead({ task, session, processesSince }: SessionHeadProps)
         </span>
       )}
       <span className="ml-auto" />
+      {session && <ExecutorState status={session.executor_status} />}
       {session && <SurvivalLevel level={session.survival_level} processesSince={processesSince} />}
       {task && <TaskMenu task={task} />}
     </header>

@@ -9,7 +9,7 @@ export function SessionOutline() {
   return (
     <>
       <SessionHead task={undefined} session={undefined} processesSince={null} />
-      <SessionTabs task={undefined} sessionId="" />
+      <SessionTabs task={undefined} sessionId="" tab="chat" />
       <TranscriptSkeleton />
     </>
   )

@@ -1,18 +1,16 @@
 "use client"
 
-import { useRouter } from "next/navigation"
-import { useMemo, useRef, useState } from "react"
+import { useMemo, useRef } from "react"
 import { NotFound } from "@/components/frame/not-found"
 import { useDraft } from "@/lib/client/hooks"
 import { useAgentName } from "@/lib/client/queries/agents"
 import { useOutbox } from "@/lib/client/queries/outbox"
-import { useCancelRun, useResumeSession, useSession } from "@/lib/client/queries/session"
+import { useCancelRun, useSession } from "@/lib/client/queries/session"
 import { useSessionFeed } from "@/lib/client/queries/session-feed"
 import { useSessionResumption } from "@/lib/client/queries/session-resumption"
-import { useCreateSession, useTask } from "@/lib/client/queries/tasks"
+import { useTask } from "@/lib/client/queries/tasks"
 import { pickBanner } from "@/lib/client/session-banner"
-import { type Phase, phaseOf, phaseWord, sessionPath } from "@/lib/client/session-phase"
-import { readStored, writeStored } from "@/lib/client/stored"
+import { type Phase, phaseOf, phaseWord } from "@/lib/client/session-phase"
 import type { Wait } from "@/lib/contracts/waits"
 import { BannerStrip } from "./banner-strip"
 import { Composer } from "./composer"
@@ -21,8 +19,12 @@ import { SessionProvider } from "./session-context"
 import { SessionHead } from "./session-head"
 import { SessionTabs } from "./session-tabs"
 import { SilenceNotice } from "./silence-notice"
+import { TimelinePanel } from "./timeline-panel"
 import { TranscriptPane } from "./transcript-pane"
+import { useBannerActions } from "./use-banner-actions"
 import { useInterruptKey } from "./use-interrupt-key"
+import { useJustWoken } from "./use-just-woken"
+import { useSessionTab } from "./use-session-tab"
 import { useWaitAnswers } from "./use-wait-answers"
 
 /** What "Continue" says to an agent whose run was interrupted. */
@@ -40,9 +42,15 @@ export function SessionScreen({ taskId, sessionId }: { taskId: number; sessionId
   const outbox = useOutbox(taskId, sessionId, transcript.prompts)
   const answers = useWaitAnswers(sessionId, session.data?.waits ?? NO_WAITS)
   const folds = useRef(new Map<string, boolean>()).current
-  const context = useMemo(() => ({ agentName, answers, folds }), [agentName, answers, folds])
   const cancel = useCancelRun(sessionId)
-  const actions = useBannerActions(taskId, sessionId, () => void outbox.send(CONTINUE_MESSAGE))
+  const actions = useBannerActions(taskId, sessionId, {
+    onContinue: () => void outbox.send(CONTINUE_MESSAGE),
+    onCancelWaking: () => cancel.mutate(),
+  })
+  const undoFresh = actions.onUndoFresh
+  const context = useMemo(() => ({ agentName, answers, folds, undoFresh }), [agentName, answers, folds, undoFresh])
+  const justWoken = useJustWoken(transcript.woken)
+  const [tab, setTab] = useSessionTab()
 
   const phase: Phase = session.data ? phaseOf(session.data) : "idle"
   const running = transcript.run !== null
@@ -51,14 +59,18 @@ export function SessionScreen({ taskId, sessionId }: { taskId: number; sessionId
   useInterruptKey(running, interrupt)
 
   if (session.error && !session.data) return <NotFound error={session.error} retry={() => void session.refetch()} />
-  const banner = pickBanner({ session: session.data, report, transcript, dismissedRun: actions.dismissedRun })
+  const banner = pickBanner({ session: session.data, report, transcript, dismissedRun: actions.dismissedRun, justWoken })
   return (
     <SessionProvider value={context}>
       <SessionHead task={task.data} session={session.data} processesSince={transcript.processesSince} />
-      <SessionTabs task={task.data} sessionId={sessionId} />
-      <BannerStrip banner={banner} actions={actions} />
-      <TranscriptPane feed={feed} sent={outbox.sent} />
-      <div className="mx-auto w-full max-w-[796px] shrink-0 px-[18px] pt-1.5 pb-3.5 phone:px-2.5 phone:pb-[max(10px,env(safe-area-inset-bottom))]">
+      <SessionTabs task={task.data} sessionId={sessionId} tab={tab} onTab={setTab} />
+      <BannerStrip banner={banner} agentName={agentName} actions={actions} />
+      {tab === "timeline" && <TimelinePanel feed={feed} />}
+      {tab === "chat" && <TranscriptPane feed={feed} sent={outbox.sent} />}
+      <div
+        hidden={tab !== "chat"}
+        className="mx-auto w-full max-w-[796px] shrink-0 px-[18px] pt-1.5 pb-3.5 phone:px-2.5 phone:pb-[max(10px,env(safe-area-inset-bottom))]"
+      >
         {running && phase !== "needs_you" && transcript.lastEventAt && (
           <SilenceNotice lastEventAt={transcript.lastEventAt} agentName={agentName} onCancel={interrupt} />
         )}
@@ -88,23 +100,4 @@ export function SessionScreen({ taskId, sessionId }: { taskId: number; sessionId
       </div>
     </SessionProvider>
   )
-}
-
-function useBannerActions(taskId: number, sessionId: string, onContinue: () => void) {
-  const router = useRouter()
-  const key = `rewake.dismissed.${sessionId}`
-  const [dismissedRun, setDismissedRun] = useState<string | null>(() => (typeof window === "undefined" ? null : readStored(key)))
-  const create = useCreateSession(taskId)
-  const resume = useResumeSession(sessionId)
-  return {
-    dismissedRun,
-    busy: create.isPending || resume.isPending,
-    onContinue,
-    onDismiss: (runId: string) => {
-      writeStored(key, runId)
-      setDismissedRun(runId)
-    },
-    onNewSession: () => create.mutate({ from_session_id: sessionId }, { onSuccess: (session) => router.push(sessionPath(session)) }),
-    onRetry: () => resume.mutate({}),
-  }
 }

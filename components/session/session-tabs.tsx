@@ -12,13 +12,18 @@ import { useAgentName, useAgents } from "@/lib/client/queries/agents"
 import { useCreateSession } from "@/lib/client/queries/tasks"
 import { phaseOf, phaseWord, sessionPath } from "@/lib/client/session-phase"
 import type { SessionView, TaskView } from "@/lib/contracts/task"
+import { SESSION_TABS, type SessionTab } from "./use-session-tab"
 
-export function SessionTabs({ task, sessionId }: { task: TaskView | undefined; sessionId: string }) {
+type SessionTabsProps = { task: TaskView | undefined; sessionId: string; tab: SessionTab; onTab?: (tab: SessionTab) => void }
+
+export function SessionTabs({ task, sessionId, tab, onTab }: SessionTabsProps) {
   return (
     <div className="flex h-[38px] shrink-0 items-stretch gap-3 border-line-soft border-b px-3.5 touch:h-[52px]">
-      <span aria-current="page" className="-mb-px flex items-center border-alive border-b-2 px-[9px] font-[530]">
-        Chat
-      </span>
+      <div role="tablist" aria-label="Views" className="flex shrink-0 gap-0.5">
+        {SESSION_TABS.map((name) => (
+          <Tab key={name} name={name} selected={name === tab} onTab={onTab} />
+        ))}
+      </div>
       <nav aria-label="Sessions" className="ml-auto flex min-w-0 items-center gap-1 overflow-x-auto [scrollbar-width:none]">
         {task &&
           [...task.sessions]
@@ -27,6 +32,33 @@ export function SessionTabs({ task, sessionId }: { task: TaskView | undefined; s
         {task && <NewSession taskId={task.id} fromSessionId={sessionId} />}
       </nav>
     </div>
+  )
+}
+
+const tabWord: Record<SessionTab, string> = { chat: "Chat", timeline: "Timeline" }
+
+function Tab({ name, selected, onTab }: { name: SessionTab; selected: boolean; onTab: SessionTabsProps["onTab"] }) {
+  return (
+    <button
+      type="button"
+      role="tab"
+      aria-selected={selected}
+      tabIndex={selected ? 0 : -1}
+      onClick={() => onTab?.(name)}
+      onKeyDown={(event) => {
+        if (event.key !== "ArrowRight" && event.key !== "ArrowLeft") return
+        const beside = event.key === "ArrowRight" ? event.currentTarget.nextElementSibling : event.currentTarget.previousElementSibling
+        if (!(beside instanceof HTMLElement)) return
+        beside.focus()
+        beside.click()
+      }}
+      className={cn(
+        "-mb-px flex items-center border-b-2 px-[9px]",
+        selected ? "border-alive font-[530] text-text" : "border-transparent text-text-3 hover:text-text",
+      )}
+    >
+      {tabWord[name]}
+    </button>
   )
 }
 

@@ -23,6 +23,30 @@ export function useNow(everyMs: number): number {
   return now
 }
 
+/** Below this the list and the page are screens of their own; the same width as the style sheet's. */
+const PHONE = "(width < 700px)"
+const onPhoneChange = (listener: () => void) => {
+  const media = matchMedia(PHONE)
+  media.addEventListener("change", listener)
+  return () => media.removeEventListener("change", listener)
+}
+export const usePhone = () =>
+  useSyncExternalStore(
+    onPhoneChange,
+    () => matchMedia(PHONE).matches,
+    () => false,
+  )
+
+/** The value once it has stood still for `ms`: what is typed is not asked for letter by letter. */
+export function useSettled<T>(value: T, ms: number): T {
+  const [settled, setSettled] = useState(value)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), ms)
+    return () => clearTimeout(timer)
+  }, [value, ms])
+  return settled
+}
+
 export const useConnection = () => useSyncExternalStore(onConnectionState, connectionState, () => "connecting" as const)
 
 /** A text that survives a reload. */

@@ -40,6 +40,9 @@ export class SessionFeed {
 
   readonly get = (): FeedView => this.view
 
+  /** The log as far as it is loaded; grows in place. */
+  readonly log = (): readonly SessionEvent[] => this.events
+
   readonly listen = (listener: () => void): (() => void) => {
     this.listeners.add(listener)
     this.open()
@@ -84,6 +87,26 @@ export class SessionFeed {
       hasOlder: page.events.length === PAGE,
       loadingOlder: false,
     })
+  }
+
+  /** Every older page, folded once at the end: what looks at the whole life of a session waits for all of it anyway. */
+  readonly loadAll = async (): Promise<void> => {
+    if (!this.view.hasOlder || this.view.loadingOlder) return
+    const epoch = this.epoch
+    this.set({ loadingOlder: true })
+    const older: SessionEvent[][] = []
+    for (let more = true; more; ) {
+      const first = older[0]?.[0] ?? this.events[0]
+      const page = first ? await this.fetchPage(first.seq).catch(() => null) : null
+      if (epoch !== this.epoch) return
+      if (!page || page.generation !== this.generation) break
+      older.unshift(page.events)
+      more = page.events.length === PAGE
+    }
+    this.flush()
+    const complete = (older[0]?.length ?? PAGE) < PAGE
+    this.events = [...older.flat(), ...this.events]
+    this.set({ transcript: applyEvents(emptyTranscript(this.seed), this.events), hasOlder: !complete, loadingOlder: false })
   }
 
   private open(): void {

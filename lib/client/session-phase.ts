@@ -13,8 +13,10 @@ export const phaseWord: Record<Phase, string> = {
   completed: "completed",
 }
 
-export function phaseOf(session: SessionView): Phase {
-  if (session.waits.length > 0 || session.status === "waiting") return "needs_you"
+type PhaseFacts = Pick<SessionView, "state" | "status" | "executor_status"> & { waits?: readonly unknown[] }
+
+export function phaseOf(session: PhaseFacts): Phase {
+  if ((session.waits?.length ?? 0) > 0 || session.status === "waiting") return "needs_you"
   if (session.state === "ERROR" || session.state === "FAILED" || session.executor_status === "error") return "error"
   if (session.status === "interrupted_startup" || session.status === "interrupted_waiting") return "interrupted"
   if (session.status === "running" || session.state === "STARTING") return "working"

@@ -52,6 +52,10 @@ export type Note =
   | { about: "executor_error"; message: string }
   | { about: "gap"; from: number; to: number }
   | { about: "rejected"; reason: string }
+  /** `undoable` until the memory is back, or something else took its place. */
+  | { about: "fresh_start"; undoable: boolean }
+  | { about: "memory_refused"; reason: string }
+  | { about: "memory_back" }
 export type NoteItem = Base & { type: "note"; note: Note }
 
 export type Item = UserItem | MessageItem | ToolItem | PlanItem | WaitItem | RunEndItem | ReceiptItem | NoteItem
@@ -66,6 +70,8 @@ export type Prompt = {
 export type OpenRun = { runId: string; startedAt: string; cancelRequested: boolean }
 export type WakingStep = { name: "executor" | "memory"; at: string; doneAt: string | null }
 export type Waking = { first: boolean; steps: readonly WakingStep[] }
+/** What stands in the way; `of` says which part of the session failed. */
+export type Trouble = { of: "executor" | "agent"; message: string }
 export type Interrupted = { runId: string; reason: InterruptionReason; at: string }
 
 export type Transcript = {
@@ -85,5 +91,9 @@ export type Transcript = {
   readonly processesSince: string | null
   /** Set by run.interrupted, cleared by the next run.started. */
   readonly interrupted: Interrupted | null
-  readonly trouble: string | null
+  readonly trouble: Trouble | null
+  /** The last waking that ended well, all of its steps done. */
+  readonly woken: Waking | null
+  /** Key of the divider that offers to undo a fresh start. */
+  readonly freshStart: string | null
 }

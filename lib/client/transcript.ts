@@ -31,6 +31,8 @@ export const emptyTranscript = (seed: readonly { prompt_id: string; message: str
     processesSince: null,
     interrupted: null,
     trouble: null,
+    woken: null,
+    freshStart: null,
   }
 }
 
@@ -131,7 +133,7 @@ function apply(draft: Draft, event: SessionEvent): void {
     case "resume.started":
       return nextWakingStep(draft, event.ts, true)
     case "agent.started":
-      draft.waking = null
+      finishWaking(draft, event.ts)
       draft.trouble = null
       if (event.strategy !== "adopted" || draft.processesSince === null) draft.processesSince = event.ts
       return note(draft, event, { about: "agent_started", strategy: event.strategy })
@@ -142,13 +144,20 @@ function apply(draft: Draft, event: SessionEvent): void {
       if (event.to !== "STARTING" && event.to !== "CREATED") draft.waking = null
       return
     case "resume.failed":
-      draft.waking = null
-      draft.trouble = event.reason
+      // What is tried again at once is still waking.
+      if (!event.retryable) draft.waking = null
+      draft.trouble = { of: "agent", message: event.reason }
       return note(draft, event, { about: "resume_failed", reason: event.reason })
     case "executor.error":
       draft.waking = null
-      draft.trouble = event.message
+      draft.trouble = { of: "executor", message: event.message }
       return note(draft, event, { about: "executor_error", message: event.message })
+    case "agent.session_retired":
+      if (event.reason === "fresh_start") takeLastNote(draft, "agent_exited", (said) => said.stderr.trim() === "")
+      return startFresh(draft, event)
+    case "agent.session_reinstated":
+      settleFreshStart(draft)
+      return note(draft, event, { about: "memory_back" })
     case "executor.stopped":
     case "executor.deleted":
       draft.waking = null
@@ -242,6 +251,26 @@ function nextWakingStep(draft: Draft, ts: string, wakes: boolean): void {
     .filter((step) => step.name === "executor")
     .map<WakingStep>((step) => ({ ...step, doneAt: step.doneAt ?? ts }))
   draft.waking = { first: draft.waking?.first ?? draft.processesSince === null, steps: [...done, { name: "memory", at: ts, doneAt: null }] }
+}
+
+function finishWaking(draft: Draft, ts: string): void {
+  if (draft.waking) {
+    draft.woken = { ...draft.waking, steps: draft.waking.steps.map((step) => ({ ...step, doneAt: step.doneAt ?? ts })) }
+  }
+  draft.waking = null
+}
+
+function startFresh(draft: Draft, event: EventOf<"agent.session_retired">): void {
+  settleFreshStart(draft)
+  if (event.reason !== "fresh_start") return note(draft, event, { about: "memory_refused", reason: event.reason })
+  note(draft, event, { about: "fresh_start", undoable: true })
+  draft.freshStart = `note:${event.seq}`
+}
+
+function settleFreshStart(draft: Draft): void {
+  const known = draft.freshStart === null ? null : find(draft, draft.freshStart, "note")
+  if (known) put(draft, { ...known, note: { about: "fresh_start", undoable: false } })
+  draft.freshStart = null
 }
 
 function note(draft: Draft, event: SessionEvent, content: Note): void {

@@ -50,16 +50,6 @@ export type ResumeStrategy = z.infer<typeof ResumeStrategy>
 export const Interruption = z.object({ run_id: z.string(), reason: InterruptionReason, at: z.string() })
 export type Interruption = z.infer<typeof Interruption>
 
-/** What each interruption means to the person reading the page. */
-export const interruptionSentence: Record<InterruptionReason, string> = {
-  process_restart: "This run was interrupted when the server restarted.",
-  executor_lost: "This run was interrupted: its executor went away.",
-  delivery_uncertain: "It is uncertain whether the agent received your last message. Nothing was sent twice.",
-  wait_timeout: "Nobody answered in time, so the run was ended.",
-  token_invalid: "The question of this run can no longer be answered.",
-  abandoned: "This run was given up because its executor could not be reached.",
-}
-
 export const SessionStatusReport = z.object({
   session_id: z.string(),
   task_id: z.number().int(),

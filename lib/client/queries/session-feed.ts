@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query"
 import { useEffect, useSyncExternalStore } from "react"
 import type { EventKind } from "@/lib/contracts/events"
 import { useConnection } from "../hooks"
-import { type FeedView, feedOf } from "../session-feed"
+import { type FeedView, feedOf, type SessionFeed } from "../session-feed"
 import { statusQuery } from "./session"
 import { refreshTask } from "./tasks"
 
@@ -16,7 +16,7 @@ const movesView = (kind: EventKind) =>
   kind === "agent.exited" ||
   kind === "recovery.receipt"
 
-export type SessionFeedHandle = FeedView & { loadOlder: () => Promise<void>; reload: () => void }
+export type SessionFeedHandle = FeedView & Pick<SessionFeed, "loadOlder" | "loadAll" | "reload" | "log">
 
 export function useSessionFeed(taskId: number, sessionId: string): SessionFeedHandle {
   const client = useQueryClient()
@@ -35,5 +35,5 @@ export function useSessionFeed(taskId: number, sessionId: string): SessionFeedHa
   useEffect(() => {
     if (connection === "connected" && feed.get().phase === "failed") feed.reload()
   }, [connection, feed])
-  return { ...view, loadOlder: feed.loadOlder, reload: feed.reload }
+  return { ...view, loadOlder: feed.loadOlder, loadAll: feed.loadAll, reload: feed.reload, log: feed.log }
 }

@@ -23,7 +23,9 @@ export const appendMessage = (taskId: number, body: { message: string; session_i
 export const useCancelRun = (sessionId: string) => useMutation({ mutationFn: () => postJson<unknown>(`${path(sessionId)}/cancel`) })
 
 export const useResumeSession = (sessionId: string) =>
-  useMutation({ mutationFn: (request: { fresh?: boolean }) => postJson<unknown>(`${path(sessionId)}/resume`, request) })
+  useMutation({
+    mutationFn: (request: { fresh?: boolean; reinstate?: boolean }) => postJson<unknown>(`${path(sessionId)}/resume`, request),
+  })
 
 export const useAnswerWait = (sessionId: string) =>
   useMutation({

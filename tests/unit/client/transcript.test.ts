@@ -238,7 +238,7 @@ describe("waking", () => {
   test("a failed executor ends it with what failed", () => {
     expect(fold(log(starting, { kind: "executor.error", executor_id: "x", reason: "r", message: "no disk" }))).toMatchObject({
       waking: null,
-      trouble: "no disk",
+      trouble: { of: "executor", message: "no disk" },
     })
   })
 })

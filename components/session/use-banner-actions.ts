@@ -1,0 +1,33 @@
+import { useRouter } from "next/navigation"
+import { useCallback, useState } from "react"
+import { errorSentence } from "@/lib/client/error-sentence"
+import { useResumeSession } from "@/lib/client/queries/session"
+import { useCreateSession } from "@/lib/client/queries/tasks"
+import { sessionPath } from "@/lib/client/session-phase"
+import { readStored, writeStored } from "@/lib/client/stored"
+
+type Given = { onContinue: () => void; onCancelWaking: () => void }
+
+/** What the strip above the transcript can do. */
+export function useBannerActions(taskId: number, sessionId: string, given: Given) {
+  const router = useRouter()
+  const key = `rewake.dismissed.${sessionId}`
+  const [dismissedRun, setDismissedRun] = useState<string | null>(() => (typeof window === "undefined" ? null : readStored(key)))
+  const create = useCreateSession(taskId)
+  const { mutate: resume, isPending: resuming, error } = useResumeSession(sessionId)
+  const refused = create.error ?? error
+  return {
+    ...given,
+    dismissedRun,
+    busy: create.isPending || resuming,
+    refusal: refused ? errorSentence(refused) : null,
+    onDismiss: (runId: string) => {
+      writeStored(key, runId)
+      setDismissedRun(runId)
+    },
+    onNewSession: () => create.mutate({ from_session_id: sessionId }, { onSuccess: (session) => router.push(sessionPath(session)) }),
+    onRetry: () => resume({}),
+    onFresh: () => resume({ fresh: true }),
+    onUndoFresh: useCallback(() => resume({ reinstate: true }), [resume]),
+  }
+}

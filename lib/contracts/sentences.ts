@@ -1,0 +1,13 @@
+import type { InterruptionReason } from "./status"
+
+/** Words that browsers show; apart from the schemas, so that a page need not load the validator. */
+
+/** What each interruption means to the person reading the page. */
+export const interruptionSentence: Record<InterruptionReason, string> = {
+  process_restart: "This run was interrupted when the server restarted.",
+  executor_lost: "This run was interrupted: its executor went away.",
+  delivery_uncertain: "It is uncertain whether the agent received your last message. Nothing was sent twice.",
+  wait_timeout: "Nobody answered in time, so the run was ended.",
+  token_invalid: "The question of this run can no longer be answered.",
+  abandoned: "This run was given up because its executor could not be reached.",
+}
