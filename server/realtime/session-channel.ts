@@ -37,10 +37,12 @@ export function createSessionChannel(journal: Journal, sessionId: string, after:
     try {
       while (!closed) {
         if (sink.isFull()) return sink.whenRoom(() => void catchUp())
+        const known = announced
         const page = await journal.read(sessionId, cursor, PAGE)
         if (closed) return
         for (const event of page) push(event)
-        if (page.length < PAGE && announced <= cursor) {
+        // Whatever was announced before the question is in its answer, or was removed; only later news may be missing.
+        if (page.length < PAGE && announced === known) {
           live = true
           return
         }
@@ -62,6 +64,12 @@ export function createSessionChannel(journal: Journal, sessionId: string, after:
       if (sink.isFull()) {
         live = false
         sink.whenRoom(() => void catchUp())
+        return
+      }
+      // Another server's event lies between, and only the journal has it.
+      if ((events[0]?.seq ?? 0) > cursor + 1) {
+        live = false
+        void catchUp()
         return
       }
       for (const event of events) push(event)

@@ -28,7 +28,7 @@ export async function changePrompt(
     ...(change.message === undefined ? [] : [{ kind: "prompt.edited", prompt_id: promptId, content: change.message } as const]),
     ...(change.position === undefined
       ? []
-      : [{ kind: "prompt.reordered", prompt_id: promptId, rank: rankAt(queue, promptId, change.position) } as const]),
+      : placesAfterMove(queue, promptId, change.position).map((place) => ({ kind: "prompt.reordered", ...place }) as const)),
   ])
   return listQueue(deps, person, sessionId)
 }
@@ -64,12 +64,18 @@ async function commitOnPrompt(
   }
 }
 
-/** A rank between its new neighbours, so that moving one prompt touches one row. */
-export function rankAt(queue: readonly { id: string; rank: number }[], promptId: string, position: number): number {
+/** A rank between its new neighbours, so that moving one prompt touches one row; all are numbered anew when there is none between. */
+export function placesAfterMove(
+  queue: readonly { id: string; rank: number }[],
+  promptId: string,
+  position: number,
+): { prompt_id: string; rank: number }[] {
   const others = queue.filter((prompt) => prompt.id !== promptId)
   const at = Math.min(position, others.length)
-  const before = others[at - 1]?.rank
-  const after = others[at]?.rank
-  if (before === undefined) return after === undefined ? 0 : after - 1
-  return after === undefined ? before + 1 : (before + after) / 2
+  const before = others[at - 1]?.rank ?? (others[at]?.rank ?? 1) - 2
+  const after = others[at]?.rank ?? before + 2
+  const rank = (before + after) / 2
+  if (before < rank && rank < after) return [{ prompt_id: promptId, rank }]
+  const moved = [...others.slice(0, at).map(({ id }) => id), promptId, ...others.slice(at).map(({ id }) => id)]
+  return moved.map((prompt_id, place) => ({ prompt_id, rank: place }))
 }

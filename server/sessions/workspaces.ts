@@ -2,7 +2,8 @@ import { existsSync, readdirSync, realpathSync, statSync } from "node:fs"
 import { basename, isAbsolute, join, sep } from "node:path"
 import { AppError } from "../../lib/contracts/errors"
 
-const REMOTE = /^(https?:\/\/|ssh:\/\/|git:\/\/|file:\/\/|[\w.-]+@[\w.-]+:)/
+/** No part begins with a dash: git and ssh would read it as an option. */
+const REMOTE = /^((https?|ssh|git):\/\/(?!-)|file:\/\/|\w[\w.-]*@\w[\w.-]*:)/
 
 /** A repository an agent may work on: a git URL as it is, or a local one under the allowed roots, by its real path. */
 export function requireRepository(repository: string, roots: readonly string[]): string {
