@@ -41,7 +41,7 @@ export async function createServices(options: {
       ? openSqliteWriter({ file: config.database.file, script: build.writerScript })
       : openPostgresWriter(config.database.url, notices.origin)
   const journal = openJournal({ writer, db, clock })
-  const boot = await startBoot({ journal, db, logger, onLeaseLost: options.onLeaseLost })
+  const boot = await startBoot({ journal, db, logger, alone: config.database.kind === "sqlite", onLeaseLost: options.onLeaseLost })
 
   const programs = installPrograms({ from: build.programs, data_dir: config.data_dir, build: build.id })
   const agents = createAgentRegistry({ programs, demo: config.demo_agents, path: config.child_env.PATH ?? "", node: process.execPath })

@@ -10,7 +10,14 @@ export const LEASE_MS = 15_000
 export const RENEW_MS = 5_000
 
 /** One life of this server: a lease in the database, renewed until it ends. The database's clock decides, not ours. */
-export async function startBoot(options: { journal: Journal; db: Database; logger: Logger; onLeaseLost: () => void }) {
+export async function startBoot(options: {
+  journal: Journal
+  db: Database
+  logger: Logger
+  /** A lock on the data folder keeps every other server away: however long this one slept, nobody can have taken its place. */
+  alone: boolean
+  onLeaseLost: () => void
+}) {
   const { journal, db, logger } = options
   const id = ids.boot()
   const host = hostname()
@@ -31,9 +38,8 @@ export async function startBoot(options: { journal: Journal; db: Database; logge
     renewing = true
     try {
       // A lease that ran out may have been taken over meanwhile; renewing it would make two owners.
-      await journal.write([
-        update("boots", { id, ended_at: null, lease_until: { gt: { db_now: 0 } } }, { lease_until: { db_now: LEASE_MS } }),
-      ])
+      const stillHeld = options.alone ? {} : { lease_until: { gt: { db_now: 0 } } }
+      await journal.write([update("boots", { id, ended_at: null, ...stillHeld }, { lease_until: { db_now: LEASE_MS } })])
     } catch (error) {
       if (isConflict(error)) options.onLeaseLost()
       else logger.warn({ err: error }, "lease could not be renewed")
