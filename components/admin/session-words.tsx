@@ -75,7 +75,7 @@ export function RowAct({ session, busyId, onResume, onStop }: { session: AdminSe
       disabled={busy}
       aria-label={`${act.word} ${session.title}`}
       onClick={() => (act.action === "stop" ? onStop(session) : onResume(session))}
-      className={cn("px-2 py-[2px]", act.action === "resume" ? "text-alive hover:text-alive" : "text-text-3")}
+      className={cn("px-2 py-[2px]", act.action === "resume" ? "text-alive!" : "text-text-3! hover:text-text!")}
     >
       {act.word}
     </Button>

@@ -3,7 +3,7 @@
 import { memo, type ReactNode } from "react"
 import { cn } from "@/components/ui/cn"
 import { Glyph } from "@/components/ui/glyph"
-import { filesWords, interruptionWords } from "@/lib/client/event-words"
+import { filesWords, interruptionWords, receiptVerb } from "@/lib/client/event-words"
 import { formatMoment, formatSpan, plural } from "@/lib/client/format"
 import type { Note, NoteItem, ReceiptItem, RunEnd, RunEndItem } from "@/lib/client/transcript-items"
 import { useSessionContext } from "./session-context"
@@ -78,8 +78,6 @@ const Output = ({ text }: { text: string }) => (
   </pre>
 )
 
-const receiptVerb = { recover: "Recovered", resume: "Resumed", restore: "Restored" } as const
-
 export const ReceiptRow = memo(function ReceiptRow({ item }: { item: ReceiptItem }) {
   const [open, toggle] = useFold(item.key)
   const { receipt } = item
@@ -93,7 +91,7 @@ export const ReceiptRow = memo(function ReceiptRow({ item }: { item: ReceiptItem
           onClick={toggle}
           className="rounded-sm px-1.5 py-0.5 hover:bg-hover hover:text-text-2 touch:min-h-11"
         >
-          {receiptVerb[receipt.receipt_kind]} {formatMoment(receipt.ts, Date.now())} ·{" "}
+          {receiptVerb(receipt)} {formatMoment(receipt.ts, Date.now())} ·{" "}
           <b className={cn("font-[530]", receipt.agent_memory === "none" ? "text-warn" : "text-alive")}>memory: {receipt.agent_memory}</b> ·{" "}
           {filesWords(receipt.files)}
           {ended > 0 && ` · ${plural(ended, "process", "processes")} ended`}

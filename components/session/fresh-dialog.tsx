@@ -19,13 +19,13 @@ export function FreshDialog({ agentName, onClose, onFresh }: FreshDialogProps) {
       open
       onOpenChange={(open) => !open && onClose()}
       title="Start fresh?"
-      description={`A new ${agentName} is started in this session. It does not know what was said so far.`}
+      description={`A new ${agentName} is started in this session. It does not know what was said so far. You can undo this.`}
     >
       <ul className="mt-3 grid gap-1.5 rounded-md border border-line-soft bg-panel px-[13px] py-[11px]">
         <li className="flex items-center gap-2">
           <Glyph name="cross" />
           The agent's memory of this conversation
-          <span className="ml-auto text-s text-text-3">put aside, can be undone</span>
+          <span className="ml-auto text-s text-text-3">put aside</span>
         </li>
         {kept.map((what) => (
           <li key={what} className="flex items-center gap-2">

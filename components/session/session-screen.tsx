@@ -62,7 +62,7 @@ export function SessionScreen({ taskId, sessionId }: { taskId: number; sessionId
   const banner = pickBanner({ session: session.data, report, transcript, dismissedRun: actions.dismissedRun, justWoken })
   return (
     <SessionProvider value={context}>
-      <SessionHead task={task.data} session={session.data} processesSince={transcript.processesSince} />
+      <SessionHead task={task.data} session={session.data} processesSince={transcript.processesSince} report={report} />
       <SessionTabs task={task.data} sessionId={sessionId} tab={tab} onTab={setTab} />
       <BannerStrip banner={banner} agentName={agentName} actions={actions} />
       {tab === "timeline" && <TimelinePanel feed={feed} />}

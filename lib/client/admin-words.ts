@@ -22,7 +22,7 @@ const strategyWords: Record<NonNullable<AdminSession["resume_strategy"]>, string
 /** How the session would come back, and why it would not come back better; a running agent needs no reason. */
 export function comesBackBy(session: AdminSession): { way: string; reason: string | null } {
   return {
-    way: session.resume_strategy ? strategyWords[session.resume_strategy] : "—",
+    way: session.resume_strategy && session.is_resumable ? strategyWords[session.resume_strategy] : "—",
     reason: session.resume_reason === "already_running" ? null : session.resume_reason,
   }
 }

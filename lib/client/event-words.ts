@@ -22,6 +22,13 @@ export function filesWords(files: Receipt["files"]): string {
   return `${plural(files.lost.paths.length, "file")} lost`
 }
 
+/** An agent that came back without memory was started, not resumed; nothing here may say otherwise. */
+export function receiptVerb({ receipt_kind, agent_memory }: Pick<Receipt, "receipt_kind" | "agent_memory">): string {
+  if (receipt_kind === "recover") return "Recovered"
+  if (receipt_kind === "restore") return "Restored"
+  return agent_memory === "none" ? "Started anew" : "Resumed"
+}
+
 export function receiptWords(receipt: Receipt): string[] {
   const ended = receipt.processes.filter((process) => process.outcome === "ended").map((process) => process.what)
   return [

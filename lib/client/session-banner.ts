@@ -29,7 +29,7 @@ export function pickBanner({ session, report, transcript, dismissedRun, justWoke
   if (session.state === "ERROR" || session.executor_status === "error") {
     return { kind: "error", sentence: errorWords(report, transcript), details: transcript.trouble?.message ?? null }
   }
-  if (session.executor_status === "unknown") return { kind: "silent" }
+  if (session.executor_status === "unknown" || report?.executor_status === "unknown") return { kind: "silent" }
   if (report?.resume_reason === "not_resumable" && !report.is_resumable) return { kind: "not_resumable" }
   const interrupted = transcript.interrupted
   if (interrupted && interrupted.runId !== dismissedRun && !transcript.run) {

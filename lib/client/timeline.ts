@@ -1,6 +1,6 @@
 import type { EventOf, SessionEvent } from "@/lib/contracts/events"
 import type { WaitOption } from "@/lib/contracts/waits"
-import { answerWords, interruptionWords, receiptWords } from "./event-words"
+import { answerWords, interruptionWords, receiptVerb, receiptWords } from "./event-words"
 import { formatSpan } from "./format"
 
 /**
@@ -234,13 +234,11 @@ function endRun(draft: Draft, event: EventOf<"run.completed" | "run.failed" | "r
     happened(draft, event, "cancelled", "quiet", `a person stopped the run${run ? ` after ${formatSpan(timeOf(event) - run.from)}` : ""}`)
 }
 
-const receiptWhat = { recover: "recovered", resume: "resumed", restore: "restored" } as const
-
 function noticeRest(draft: Draft, event: SessionEvent): void {
   switch (event.kind) {
     case "recovery.receipt": {
       const lost = event.agent_memory === "none"
-      return happened(draft, event, receiptWhat[event.receipt_kind], lost ? "warn" : "alive", receiptWords(event).join(" · "))
+      return happened(draft, event, receiptVerb(event).toLowerCase(), lost ? "warn" : "alive", receiptWords(event).join(" · "))
     }
     case "resume.failed":
       return happened(draft, event, "resume failed", "bad", `${event.strategy} · ${event.reason}${event.retryable ? " · tried again" : ""}`)

@@ -43,6 +43,10 @@ test.each([
 test("how a session comes back, with its reason unless the agent runs", () => {
   expect(comesBackBy(session())).toEqual({ way: "native", reason: "agent_not_running" })
   expect(comesBackBy(session({ resume_strategy: "adopt", resume_reason: "already_running" }))).toEqual({ way: "adopt", reason: null })
+  expect(comesBackBy(session({ is_resumable: false, resume_reason: "workspace_missing" }))).toEqual({
+    way: "—",
+    reason: "workspace_missing",
+  })
   expect(comesBackBy(session({ resume_strategy: null, resume_reason: "not_resumable" }))).toEqual({ way: "—", reason: "not_resumable" })
 })
 

@@ -233,13 +233,41 @@ describe("waking", () => {
         { name: "memory", doneAt: null },
       ],
     })
-    expect(applyEvents(woken, [at(3, agent)]).waking).toBeNull()
+    const { waking, woken: result } = applyEvents(woken, [at(3, agent)])
+    expect(waking).toBeNull()
+    expect(result?.steps.every((step) => step.doneAt !== null)).toBe(true)
+  })
+  test("what is tried again at once is still waking", () => {
+    const failed = (retryable: boolean): NewEvent => ({ kind: "resume.failed", strategy: "native", reason: "no answer", retryable })
+    expect(fold(log(starting, ready, failed(true))).waking).not.toBeNull()
+    expect(fold(log(starting, ready, failed(false)))).toMatchObject({ waking: null, trouble: { of: "agent", message: "no answer" } })
   })
   test("a failed executor ends it with what failed", () => {
     expect(fold(log(starting, { kind: "executor.error", executor_id: "x", reason: "r", message: "no disk" }))).toMatchObject({
       waking: null,
       trouble: { of: "executor", message: "no disk" },
     })
+  })
+})
+
+describe("a fresh start", () => {
+  const retired = (reason = "fresh_start"): NewEvent => ({ kind: "agent.session_retired", agent_session_id: "old", reason })
+  const back: NewEvent = { kind: "agent.session_reinstated", agent_session_id: "old" }
+  const exited: NewEvent = { kind: "agent.exited", agent_execution_id: "a", code: null, signal: "SIGTERM", stderr_tail: "" }
+  const notes = (...events: NewEvent[]) => fold(log(...events)).items.map((item) => (item.type === "note" ? item.note : item.type))
+
+  test("is one divider that offers to undo it, also after more was said", () => {
+    expect(notes(exited, retired(), delta("a", "hello"))).toEqual([{ about: "fresh_start", undoable: true }, "agent"])
+  })
+  test("cannot be undone twice, nor once another took its place", () => {
+    expect(notes(retired(), back)).toEqual([{ about: "fresh_start", undoable: false }, { about: "memory_back" }])
+    expect(notes(retired(), retired())).toEqual([
+      { about: "fresh_start", undoable: false },
+      { about: "fresh_start", undoable: true },
+    ])
+  })
+  test("is not what a refused conversation is", () => {
+    expect(notes(retired("unknown session"))).toEqual([{ about: "memory_refused", reason: "unknown session" }])
   })
 })
 

@@ -1,0 +1,55 @@
+import { expect, test } from "vitest"
+import { pickBanner } from "@/lib/client/session-banner"
+import { emptyTranscript } from "@/lib/client/transcript"
+import type { Transcript } from "@/lib/client/transcript-items"
+import type { SessionStatusReport } from "@/lib/contracts/status"
+import type { SessionView } from "@/lib/contracts/task"
+
+type Over = {
+  session?: Partial<SessionView>
+  report?: Partial<SessionStatusReport>
+  transcript?: Partial<Transcript>
+  dismissedRun?: string
+}
+const banner = ({ session, report, transcript, dismissedRun }: Over) =>
+  pickBanner({
+    session: { state: "WAITING_FOR_INPUT", executor_status: "ready", ...session } as SessionView,
+    report: { resume_reason: "already_running", is_resumable: true, executor_status: "ready", ...report } as SessionStatusReport,
+    transcript: { ...emptyTranscript(), ...transcript },
+    dismissedRun: dismissedRun ?? null,
+    justWoken: null,
+  })
+const interrupted = { runId: "r1", reason: "process_restart" as const, at: "2026-01-01T00:00:00Z" }
+
+test("a session at rest has none", () => {
+  expect(banner({})).toBeNull()
+})
+
+test("an interrupted run is offered until it is put aside", () => {
+  expect(banner({ transcript: { interrupted } })).toMatchObject({
+    kind: "interrupted",
+    sentence: "This run was interrupted when the server restarted.",
+  })
+  expect(banner({ transcript: { interrupted }, dismissedRun: "r1" })).toBeNull()
+})
+
+test("an error says which part failed, and comes before an interruption", () => {
+  const trouble = { of: "agent" as const, message: "no such program" }
+  expect(banner({ session: { state: "ERROR" }, transcript: { trouble, interrupted } })).toEqual({
+    kind: "error",
+    sentence: "The agent of this session could not be started. Transcript, queue and files are kept.",
+    details: "no such program",
+  })
+  expect(banner({ session: { state: "ERROR" }, report: { resume_reason: "workspace_missing" } })).toMatchObject({
+    sentence: expect.stringContaining("workspace"),
+  })
+})
+
+test("an executor that does not answer gets a calm notice, no error", () => {
+  expect(banner({ report: { executor_status: "unknown" } })).toEqual({ kind: "silent" })
+})
+
+test("waking comes before everything", () => {
+  const waking = { first: false, steps: [] }
+  expect(banner({ session: { state: "ERROR" }, transcript: { waking } })).toEqual({ kind: "waking", waking })
+})
