@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { createSystemStatus } from "./admin"
 import { createAgentRegistry } from "./agents"
 import { createApiTokens, createCurrentUser, createPeople, createSignInLimit, newSecret } from "./auth"
-import { createCoordinator } from "./execution"
+import { type Coordinator, createCoordinator } from "./execution"
 import { createStandaloneExecutor, type Executors, installPrograms, notConfigured } from "./executors"
 import { noNotices, openJournal, openPostgresNotices, openPostgresWriter, openSqliteWriter } from "./journal"
 import { realClock } from "./platform/clock"
@@ -41,7 +41,7 @@ export async function createServices(options: {
       ? openSqliteWriter({ file: config.database.file, script: build.writerScript })
       : openPostgresWriter(config.database.url, notices.origin)
   const journal = openJournal({ writer, db, clock })
-  const boot = await startBoot({ journal, db, logger, alone: config.database.kind === "sqlite", onLeaseLost: options.onLeaseLost })
+  const boot = await startBoot({ journal, db, logger, wasTakenOver: () => coordinator.wasTakenOver(), onLeaseLost: options.onLeaseLost })
 
   const programs = installPrograms({ from: build.programs, data_dir: config.data_dir, build: build.id })
   const agents = createAgentRegistry({ programs, demo: config.demo_agents, path: config.child_env.PATH ?? "", node: process.execPath })
@@ -58,7 +58,7 @@ export async function createServices(options: {
     docker: notConfigured("docker"),
     remote: notConfigured("remote"),
   }
-  const coordinator = createCoordinator({
+  const coordinator: Coordinator = createCoordinator({
     journal,
     db,
     clock,

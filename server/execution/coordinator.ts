@@ -203,6 +203,8 @@ export function createCoordinator(deps: ExecutionDeps) {
     recover: (sessionId: string) => queue.run(sessionId, () => recoverNow(sessionId, "boot")),
     isSilent: (sessionId: string) => owned.get(sessionId)?.silent ?? false,
     ownedSessions: () => [...owned.keys()],
+    wasTakenOver: async () =>
+      (await deps.db.session.count({ where: { id: { in: [...owned.keys()] }, NOT: { owner_boot_id: deps.boot_id } } })) > 0,
 
     /** A question nobody answered in time ends its run; the agent is told `cancelled`, and its turn is cancelled. */
     expireWaits: (sessionId: string) =>

@@ -14,8 +14,8 @@ export async function startBoot(options: {
   journal: Journal
   db: Database
   logger: Logger
-  /** A lock on the data folder keeps every other server away: however long this one slept, nobody can have taken its place. */
-  alone: boolean
+  /** Does another server act for sessions this one holds? Asked when the lease ran out: a machine that slept, or a long stall. */
+  wasTakenOver: () => Promise<boolean>
   onLeaseLost: () => void
 }) {
   const { journal, db, logger } = options
@@ -32,20 +32,27 @@ export async function startBoot(options: {
       ended_at: null,
     }),
   ])
+  const renew = (still: { lease_until?: { gt: { db_now: number } } }) =>
+    journal.write([update("boots", { id, ended_at: null, ...still }, { lease_until: { db_now: LEASE_MS } })])
+
+  async function renewOrEnd() {
+    try {
+      await renew({ lease_until: { gt: { db_now: 0 } } })
+    } catch (error) {
+      if (!isConflict(error)) throw error
+      if (await options.wasTakenOver()) return options.onLeaseLost()
+      // Nobody came. Whoever comes from now on is told apart by each session's epoch, not by this lease.
+      logger.warn("the lease had run out; nobody had taken over, so it was taken again")
+      await renew({})
+    }
+  }
+
   let renewing = false
   const timer = setInterval(async () => {
     if (renewing) return
     renewing = true
-    try {
-      // A lease that ran out may have been taken over meanwhile; renewing it would make two owners.
-      const stillHeld = options.alone ? {} : { lease_until: { gt: { db_now: 0 } } }
-      await journal.write([update("boots", { id, ended_at: null, ...stillHeld }, { lease_until: { db_now: LEASE_MS } })])
-    } catch (error) {
-      if (isConflict(error)) options.onLeaseLost()
-      else logger.warn({ err: error }, "lease could not be renewed")
-    } finally {
-      renewing = false
-    }
+    await renewOrEnd().catch((error) => logger.warn({ err: error }, "lease could not be renewed"))
+    renewing = false
   }, RENEW_MS)
   timer.unref()
 
