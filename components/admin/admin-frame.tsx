@@ -30,7 +30,9 @@ export function AdminFrame({ children }: { children: ReactNode }) {
         aria-label="Admin"
         className="flex h-[46px] shrink-0 items-stretch gap-0.5 border-line-soft border-b px-[15px] phone:h-[52px] phone:px-4"
       >
-        <BackToList />
+        <span className="flex items-center">
+          <BackToList />
+        </span>
         {pages.map((page) => {
           const current = path.startsWith(page.path)
           return (

@@ -151,7 +151,7 @@ function noteWords(note: Note): ReactNode {
     case "resume_failed":
       return `Could not be resumed: ${note.reason}`
     case "executor_error":
-      return `Executor failed: ${note.message}`
+      return `Executor failed${note.times > 1 ? ` ${note.times} times` : ""}: ${note.message}`
     case "gap":
       return `Some output was not kept (records ${note.from}–${note.to})`
     case "rejected":

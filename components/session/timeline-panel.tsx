@@ -88,11 +88,12 @@ export function TimelinePanel({ feed }: { feed: SessionFeedHandle }) {
 function summaryOf({ lanes }: ReturnType<typeof buildTimeline>): string {
   const spans = (name: string) => lanes.find((lane) => lane.name === name)?.spans ?? []
   const runs = spans("runs")
+  const servers = spans("servers").filter((span) => span.tone === "server")
   const interrupted = runs.filter((run) => run.tone === "warn").length
   const parts = [
     plural(runs.length, "run"),
     interrupted > 0 && `${interrupted} interrupted`,
-    spans("servers").length > 1 && plural(spans("servers").length - 1, "server restart"),
+    servers.length > 1 && plural(servers.length - 1, "server restart"),
     spans("waits").length > 0 && plural(spans("waits").length, "wait"),
   ].filter(Boolean)
   return `${parts.join(", ")}.`

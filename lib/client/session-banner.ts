@@ -26,7 +26,7 @@ export function pickBanner({ session, report, transcript, dismissedRun, justWoke
   if (transcript.waking) return { kind: "waking", waking: transcript.waking }
   if (justWoken) return { kind: "woken", waking: justWoken }
   if (!session) return null
-  if (session.state === "ERROR" || session.executor_status === "error") {
+  if (session.state === "ERROR" || session.executor_status === "error" || report?.resume_reason === "workspace_missing") {
     return { kind: "error", sentence: errorWords(report, transcript), details: transcript.trouble?.message ?? null }
   }
   if (session.executor_status === "unknown" || report?.executor_status === "unknown") return { kind: "silent" }

@@ -49,7 +49,7 @@ export type Note =
   | { about: "agent_started"; strategy: AgentStrategy }
   | { about: "agent_exited"; code: number | null; signal: string | null; stderr: string }
   | { about: "resume_failed"; reason: string }
-  | { about: "executor_error"; message: string }
+  | { about: "executor_error"; message: string; times: number }
   | { about: "gap"; from: number; to: number }
   | { about: "rejected"; reason: string }
   /** `undoable` until the memory is back, or something else took its place. */

@@ -151,7 +151,7 @@ function apply(draft: Draft, event: SessionEvent): void {
     case "executor.error":
       draft.waking = null
       draft.trouble = { of: "executor", message: event.message }
-      return note(draft, event, { about: "executor_error", message: event.message })
+      return noteExecutorError(draft, event)
     case "agent.session_retired":
       if (event.reason === "fresh_start") takeLastNote(draft, "agent_exited", (said) => said.stderr.trim() === "")
       return startFresh(draft, event)
@@ -275,6 +275,12 @@ function settleFreshStart(draft: Draft): void {
 
 function note(draft: Draft, event: SessionEvent, content: Note): void {
   put(draft, { ...base(event, `note:${event.seq}`), type: "note", note: content })
+}
+
+/** The same failure, tried again and again, is one line. */
+function noteExecutorError(draft: Draft, event: EventOf<"executor.error">): void {
+  const before = takeLastNote(draft, "executor_error", (said) => said.message === event.message)
+  note(draft, event, { about: "executor_error", message: event.message, times: (before?.times ?? 0) + 1 })
 }
 
 /** Takes away the note that what follows repeats. */

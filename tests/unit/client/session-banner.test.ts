@@ -40,7 +40,7 @@ test("an error says which part failed, and comes before an interruption", () => 
     sentence: "The agent of this session could not be started. Transcript, queue and files are kept.",
     details: "no such program",
   })
-  expect(banner({ session: { state: "ERROR" }, report: { resume_reason: "workspace_missing" } })).toMatchObject({
+  expect(banner({ report: { resume_reason: "workspace_missing" } })).toMatchObject({
     sentence: expect.stringContaining("workspace"),
   })
 })

@@ -237,6 +237,10 @@ describe("waking", () => {
     expect(waking).toBeNull()
     expect(result?.steps.every((step) => step.doneAt !== null)).toBe(true)
   })
+  test("the same failure again and again is one line", () => {
+    const failed: NewEvent = { kind: "executor.error", executor_id: "x", reason: "r", message: "no disk" }
+    expect(fold(log(failed, starting, failed, failed)).items).toMatchObject([{ note: { about: "executor_error", times: 3 } }])
+  })
   test("what is tried again at once is still waking", () => {
     const failed = (retryable: boolean): NewEvent => ({ kind: "resume.failed", strategy: "native", reason: "no answer", retryable })
     expect(fold(log(starting, ready, failed(true))).waking).not.toBeNull()
