@@ -35,7 +35,6 @@ test("a permission asked before a restart is answered after it, on the page that
   await expect(page.getByRole("button", { name: /Allow once/ })).toBeEnabled()
   await rewake.restart()
   await expect(page.getByText("Connected")).toBeVisible()
-  await page.keyboard.press("Escape")
   await expect(page.getByRole("button", { name: /Allow once/ })).toBeEnabled()
   await page.getByRole("button", { name: /Allow once/ }).click()
   await expect.poll(() => transcriptText(page)).toContain("Allow once")

@@ -82,4 +82,23 @@ describe.each(DATABASES)("a daemon that is silent, on %s", (database) => {
     expect(agentText(log)).toBe(numbers(100))
     expect(log.some((event) => event.kind === "run.interrupted")).toBe(false)
   })
+
+  test("[7] is noticed by a server that is running, too, and goes on when it speaks again", async () => {
+    rewake = await Rewake.start({ database })
+    const { session } = await rewake.createTask("count 100 30")
+    await rewake.waitForEvent(session.id, (event) => event.kind === "message.delta", "the first number")
+    const { pid } = rewake.daemon()
+    process.kill(pid, "SIGSTOP")
+    try {
+      await waitUntil(async () => {
+        const { body } = await rewake.api<SessionStatusReport>("GET", `/api/v1/sessions/${session.id}/status`)
+        return body.executor_status === "unknown"
+      }, "the silence to be noticed")
+    } finally {
+      process.kill(pid, "SIGCONT")
+    }
+    const log = await rewake.waitForRuns(session.id, 1)
+    expect(agentText(log)).toBe(numbers(100))
+    expect(log.some((event) => event.kind === "run.interrupted")).toBe(false)
+  })
 })
