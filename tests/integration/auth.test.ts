@@ -31,7 +31,7 @@ describe.each(DATABASES)("people and their sign-ins, on %s", (database) => {
     const setUp = (person: object) => rewake.as("")("POST", "/api/v1/setup", { code: setupCode, ...person })
     setupAnswers = await Promise.all([setUp(admin), setUp({ ...admin, email: "rival@example.org" })])
     const winner = setupAnswers[0]?.status === 201 ? admin.email : "rival@example.org"
-    rewake.token = plant(rewake.issueToken(winner))
+    rewake.token = plant(await rewake.issueToken(winner))
     adminApi = rewake.api
     admin.email = winner
   })
@@ -56,7 +56,7 @@ describe.each(DATABASES)("people and their sign-ins, on %s", (database) => {
     const code = plant(new URL(body.link).searchParams.get("code") ?? "")
     const accepted = await rewake.as("")("POST", "/api/v1/invitations/accept", { code, name: "Somebody", password: person.password })
     expect(accepted.status).toBe(201)
-    const token = plant(rewake.issueToken(person.email))
+    const token = plant(await rewake.issueToken(person.email))
     const api = rewake.as(token)
     return { ...person, code, token, api, me: (await api<Me>("GET", "/api/v1/me")).body }
   }

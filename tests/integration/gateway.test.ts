@@ -164,7 +164,7 @@ describe.each(DATABASES)("the socket gateway, on %s", (database) => {
     const { body } = await rewake.api<{ link: string }>("POST", "/api/v1/admin/invitations", { email: "other@example.org", role: "admin" })
     const code = new URL(body.link).searchParams.get("code")
     await rewake.as("")("POST", "/api/v1/invitations/accept", { code, password: "a long enough password" })
-    const otherToken = rewake.issueToken("other@example.org")
+    const otherToken = await rewake.issueToken("other@example.org")
     const [mine, others] = [rewake.socket(), rewake.socket(otherToken)]
     const heard = { mine: [] as number[], others: [] as number[] }
     mine.on("task.changed", ({ task_id }: { task_id: number }) => heard.mine.push(task_id))

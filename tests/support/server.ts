@@ -1,8 +1,9 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process"
+import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { promisify } from "node:util"
 import { io, type Socket } from "socket.io-client"
 import type { SessionEvent } from "../../lib/contracts/events"
 import { PUSH_NAMES, type PushedEvent } from "../../lib/contracts/socket"
@@ -39,7 +40,7 @@ export class Rewake {
     const dataDir = mkdtempSync(join(tmpdir(), "rewake-"))
     const rewake = new Rewake(dataDir, { kind, url: postgres?.url ?? null, drop: postgres?.drop ?? (async () => {}) }, options.env ?? {})
     await rewake.boot()
-    if (!("ADMIN_EMAIL" in rewake.env && rewake.env.ADMIN_EMAIL === "")) rewake.token = rewake.issueToken(ADMIN.email)
+    if (!("ADMIN_EMAIL" in rewake.env && rewake.env.ADMIN_EMAIL === "")) rewake.token = await rewake.issueToken(ADMIN.email)
     return rewake
   }
 
@@ -115,7 +116,11 @@ export class Rewake {
   cli(...args: string[]): string {
     return execFileSync(process.execPath, ["dist/cli.mjs", ...args], { env: this.environment(), encoding: "utf8" }).trim()
   }
-  issueToken = (email: string) => this.cli("token", "--user", email)
+  /** Without blocking: a test that stops for seconds finds its kept-alive connections closed by the server. */
+  async issueToken(email: string): Promise<string> {
+    const run = promisify(execFile)
+    return (await run(process.execPath, ["dist/cli.mjs", "token", "--user", email], { env: this.environment() })).stdout.trim()
+  }
 
   api: Api = (method, path, body, headers = {}) => this.as(this.token)(method, path, body, headers)
   as(token: string): Api {
