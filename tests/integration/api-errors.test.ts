@@ -13,11 +13,12 @@ describe.each(DATABASES)("bad input, on %s", (database) => {
   let task: TaskView
   let session: SessionView
   let outside: string
+  let programs: string
   let rows: Awaited<ReturnType<typeof openDatabase>>
 
   beforeAll(async () => {
     // A PATH that holds git and nothing of any vendor's: their agents are certainly not there.
-    const programs = mkdtempSync(join(tmpdir(), "rewake-path-"))
+    programs = mkdtempSync(join(tmpdir(), "rewake-path-"))
     outside = mkdtempSync(join(tmpdir(), "rewake-outside-"))
     execFileSync("git", ["init", "-q", outside])
     symlinkSync(execFileSync("which", ["git"], { encoding: "utf8" }).trim(), join(programs, "git"))
@@ -32,7 +33,7 @@ describe.each(DATABASES)("bad input, on %s", (database) => {
   afterAll(async () => {
     await rows?.$disconnect()
     await rewake?.stop()
-    rmSync(outside, { recursive: true, force: true })
+    for (const folder of [outside, programs]) rmSync(folder, { recursive: true, force: true })
   })
 
   const counts = async () => ({
