@@ -3,6 +3,7 @@ import type { AdminExecutor, AdminFilter, AdminSessions, Recovery } from "../../
 import { AppError } from "../../lib/contracts/errors"
 import type { Coordinator } from "../execution"
 import type { Database, Session } from "../platform/database"
+import { decodeCursor, encodeCursor } from "../platform/page-cursor"
 import type { Sessions } from "../sessions"
 
 type Deps = { db: Database; sessions: Sessions; coordinator: Coordinator; insensitive: boolean }
@@ -29,7 +30,7 @@ export function createSystemStatus({ db, sessions, coordinator, insensitive }: D
           take: 1000,
         })
       : null
-    const after = query.cursor ? decode(query.cursor) : null
+    const after = query.cursor ? decodeCursor(query.cursor) : null
     const rows = await db.session.findMany({
       where: {
         ...WHERE[query.filter],
@@ -45,7 +46,7 @@ export function createSystemStatus({ db, sessions, coordinator, insensitive }: D
     const counts = await Promise.all(kinds.map(async (kind) => [kind, await db.session.count({ where: WHERE[kind] })] as const))
     return {
       items: await describe(page),
-      next_cursor: rows.length > query.limit && last ? Buffer.from(`${last.updated_at}|${last.id}`).toString("base64url") : null,
+      next_cursor: rows.length > query.limit && last ? encodeCursor({ at: last.updated_at, id: last.id }) : null,
       counts: Object.fromEntries(counts) as AdminSessions["counts"],
     }
   }
@@ -130,9 +131,3 @@ export function createSystemStatus({ db, sessions, coordinator, insensitive }: D
   return { listSessions, listRecoveries, listExecutors, act }
 }
 export type SystemStatus = ReturnType<typeof createSystemStatus>
-
-function decode(cursor: string) {
-  const [at, id] = Buffer.from(cursor, "base64url").toString("utf8").split("|")
-  if (!at || !id) throw new AppError("INVALID_INPUT", "This cursor is not one of ours.", { issues: ["cursor: malformed"] })
-  return { at, id }
-}

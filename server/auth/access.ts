@@ -22,7 +22,3 @@ export async function requireSession(db: Database, person: Person, sessionId: st
   if (!task || task.deleted_at !== null) throw noSession()
   return session
 }
-
-export function requireAdmin(person: Person): void {
-  if (person.role !== "admin") throw new AppError("FORBIDDEN", "Only admins may do this.", {})
-}

@@ -1,4 +1,4 @@
-export { requireAdmin, requireSession, requireTask } from "./access"
+export { requireSession, requireTask } from "./access"
 export { type ApiTokens, createApiTokens } from "./api-tokens"
 export { type Caller, type Credentials, createCurrentUser } from "./current-user"
 export { createPeople, type People, type Person } from "./people"

@@ -1,7 +1,7 @@
-import { AppError } from "../../lib/contracts/errors"
 import type { TaskView } from "../../lib/contracts/task"
 import { type Person, requireTask } from "../auth"
 import { remove, update } from "../journal"
+import { decodeCursor, encodeCursor } from "../platform/page-cursor"
 import type { SessionDeps } from "./deps"
 import { toTitle } from "./limits"
 import type { Views } from "./views"
@@ -23,7 +23,7 @@ export async function listTasks(
       deleted_at: null,
       ...(input.hidden === "true" ? { hidden_at: { not: null } } : { hidden_at: null }),
       ...(input.q ? { title: { contains: input.q, ...insensitive } } : {}),
-      ...(after ? { OR: [{ last_activity_at: { lt: after.at } }, { last_activity_at: after.at, id: { lt: after.id } }] } : {}),
+      ...(after ? { OR: [{ last_activity_at: { lt: after.at } }, { last_activity_at: after.at, id: { lt: Number(after.id) || 0 } }] } : {}),
     },
     orderBy: [{ last_activity_at: "desc" }, { id: "desc" }],
     take: input.limit + 1,
@@ -32,17 +32,8 @@ export async function listTasks(
   const last = page.at(-1)
   return {
     items: await views.tasks(page),
-    next_cursor: rows.length > input.limit && last ? encodeCursor(last.last_activity_at, last.id) : null,
+    next_cursor: rows.length > input.limit && last ? encodeCursor({ at: last.last_activity_at, id: String(last.id) }) : null,
   }
-}
-
-const encodeCursor = (at: string, id: number) => Buffer.from(`${at}|${id}`).toString("base64url")
-function decodeCursor(cursor: string) {
-  const [at, id] = Buffer.from(cursor, "base64url").toString("utf8").split("|")
-  if (!at || !/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(at) || !Number.isInteger(Number(id))) {
-    throw new AppError("INVALID_INPUT", "This cursor is not one of ours.", { issues: ["cursor: malformed"] })
-  }
-  return { at, id: Number(id) }
 }
 
 export async function patchTask(
