@@ -46,6 +46,8 @@ export function createSessionChannel(journal: Journal, sessionId: string, after:
           live = true
           return
         }
+        // A read from a local file ends without leaving the event loop's turn: many readers catching up would hold up everybody else.
+        await new Promise(setImmediate)
       }
     } catch (error) {
       sink.failed(error)
