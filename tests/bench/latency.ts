@@ -52,8 +52,10 @@ async function throughRewake(): Promise<number[]> {
     viewer.socket.on("session.message.updated", (event: { kind: string; content: string }) => {
       if (event.kind === "message.delta") latencies.push(now() - Number(event.content))
     })
+    const head = viewer.seen.at(-1)?.seq ?? 0
     await rewake.append(task.id, `speak ${COUNT} ${GAP_MS}`)
-    await rewake.waitForRuns(session.id, 2)
+    // By what is pushed: asking the server again and again would be measured too.
+    await viewer.until((event) => event.kind === "run.completed" && event.seq > head, "the end")
     return latencies.filter(Number.isFinite)
   } finally {
     await rewake.stop()
