@@ -9,6 +9,7 @@ import { createKeyedQueue } from "../platform/keyed-queue"
 import { attach } from "./attach"
 import type { ExecutionDeps, Live } from "./context"
 import { closeOpenRun, deliver, handOverAgain } from "./deliver"
+import { stillOwned } from "./ownership"
 import { type Reconciled, reconcile } from "./reconcile"
 import { loadSession } from "./session-facts"
 import { wake } from "./wake"
@@ -101,7 +102,13 @@ export function createCoordinator(deps: ExecutionDeps) {
       return outcome
     } catch (error) {
       deps.logger.warn({ session: sessionId, err: error }, "session could not be reconciled yet")
-      await markUnreachable(live, error)
+      try {
+        await markUnreachable(live, error)
+      } catch (refusal) {
+        // Another server has it now, and will say what it finds.
+        if (isConflict(refusal)) return "not_mine"
+        throw refusal
+      }
       retryLater(live)
       return "undecided"
     }
@@ -115,6 +122,7 @@ export function createCoordinator(deps: ExecutionDeps) {
     const message = error instanceof Error ? error.message : String(error)
     await deps.journal.commit({
       session: live.owned.ref,
+      guards: [stillOwned(live.owned)],
       events: [
         { kind: "executor.error", executor_id: executor.id, reason: "unreachable", message },
         ...(session.state === "ERROR" || session.open_run_id !== null
@@ -125,12 +133,13 @@ export function createCoordinator(deps: ExecutionDeps) {
   }
 
   async function pumpNow(sessionId: string, options: PumpOptions): Promise<void> {
+    let fresh = options.fresh ?? false
     for (;;) {
       let loaded = await loadSession(deps.db, sessionId)
       if (!loaded || isTerminalState(loaded.session.state as SessionState)) return
       const held = owned.has(sessionId)
       const live = await own(loaded.session)
-      if (!live) return deps.askOwner(sessionId, { wake: options.wake ?? false, fresh: options.fresh ?? false })
+      if (!live) return deps.askOwner(sessionId, { wake: options.wake ?? false, fresh })
       live.cancelled = false
       if (!held && loaded.session.spool_id !== null) {
         if ((await recoverNow(sessionId, "boot")) === "undecided") return
@@ -144,7 +153,9 @@ export function createCoordinator(deps: ExecutionDeps) {
       })
       if (!prompt && !options.wake) return
       if (loaded.session.state === "ERROR" && !options.wake) return
-      const attached = await wake(deps, live, loaded, attachTo, { fresh: options.fresh ?? false })
+      const attached = await wake(deps, live, loaded, attachTo, { fresh })
+      // One fresh start was asked for; looking at the queue again must not make it two.
+      fresh = false
       if (!attached || !prompt) return
       const daemon = await attached.client.session(sessionId)
       const delivery = await deliver(deps, live, attached.client, prompt, daemon.spool_id)
@@ -162,7 +173,10 @@ export function createCoordinator(deps: ExecutionDeps) {
     if (!loaded || !run_id) return
     const attached = await wake(deps, live, loaded, attachTo, { fresh: false })
     const again = await loadSession(deps.db, id)
-    if (attached && again && (await handOverAgain(deps, live, attached.client, again)) === "accepted") return
+    const delivery = attached && again ? await handOverAgain(deps, live, attached.client, again) : "no_agent"
+    if (delivery === "accepted") return
+    // No answer is no refusal: whether the agent has it is for reconciliation to find out.
+    if (delivery === "unreachable") return retryLater(live)
     await closeOpenRun(deps, live, {
       kind: "run.failed",
       run_id,
