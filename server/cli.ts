@@ -9,7 +9,7 @@ import { Email } from "../lib/contracts/task"
 import { isSameProcess } from "../lib/host/process-identity"
 import { createApiTokens, createPeople } from "./auth"
 import { createAgentctlClient } from "./executors"
-import { openJournal, openPostgresWriter, openSqliteWriter } from "./journal"
+import { openJournal, openWriter } from "./journal"
 import { realClock } from "./platform/clock"
 import { type Config, ConfigError, readConfig } from "./platform/config"
 import { openDatabase } from "./platform/database"
@@ -67,10 +67,7 @@ async function withDatabase(
 ) {
   await migrate(config.database, migrationsFolder(dirname(dist)))
   const db = await openDatabase(config.database)
-  const writer =
-    config.database.kind === "sqlite"
-      ? openSqliteWriter({ file: config.database.file, script: new URL("./writer-thread.mjs", import.meta.url) })
-      : openPostgresWriter(config.database.url)
+  const writer = openWriter(config.database, { script: new URL("./writer-thread.mjs", import.meta.url) })
   const journal = openJournal({ writer, db, clock: realClock })
   try {
     const deps = { db, journal, clock: realClock }

@@ -5,7 +5,7 @@ import { createAgentRegistry } from "./agents"
 import { createApiTokens, createCurrentUser, createPeople, createSignInLimit, newSecret } from "./auth"
 import { type Coordinator, createCoordinator } from "./execution"
 import { createStandaloneExecutor, type Executors, installPrograms, notConfigured } from "./executors"
-import { noNotices, openJournal, openPostgresNotices, openPostgresWriter, openSqliteWriter } from "./journal"
+import { noNotices, openJournal, openPostgresNotices, openWriter } from "./journal"
 import { realClock } from "./platform/clock"
 import type { Config } from "./platform/config"
 import { openDatabase } from "./platform/database"
@@ -36,10 +36,7 @@ export async function createServices(options: {
     config.database.kind === "sqlite"
       ? noNotices
       : openPostgresNotices(config.database.url, (error) => logger.warn({ err: error }, "notices failed"))
-  const writer =
-    config.database.kind === "sqlite"
-      ? openSqliteWriter({ file: config.database.file, script: build.writerScript })
-      : openPostgresWriter(config.database.url, notices.origin)
+  const writer = openWriter(config.database, { script: build.writerScript, origin: notices.origin })
   const journal = openJournal({ writer, db, clock })
   const boot = await startBoot({ journal, db, logger, wasTakenOver: () => coordinator.wasTakenOver(), onLeaseLost: options.onLeaseLost })
 

@@ -11,7 +11,7 @@ import type { ExecutionDeps, Live } from "./context"
 import { closeOpenRun, deliver, handOverAgain } from "./deliver"
 import { stillOwned } from "./ownership"
 import { type Reconciled, reconcile } from "./reconcile"
-import { loadSession } from "./session-facts"
+import { type LoadedSession, loadSession } from "./session-facts"
 import { wake } from "./wake"
 
 /** An unreachable executor is probed again and again, ever more rarely; it is never given up by itself. */
@@ -145,7 +145,7 @@ export function createCoordinator(deps: ExecutionDeps) {
         if ((await recoverNow(sessionId, "boot")) === "undecided") return
         loaded = (await loadSession(deps.db, sessionId)) ?? loaded
       }
-      if (loaded.session.open_run_id) return tendRun(live, loaded.session)
+      if (loaded.session.open_run_id) return tendRun(live, loaded)
 
       const prompt = await deps.db.prompt.findFirst({
         where: { session_id: sessionId, state: "queued" },
@@ -186,18 +186,17 @@ export function createCoordinator(deps: ExecutionDeps) {
   }
 
   /** What an open run still owes the daemon: a cancel that was asked for, answers that were given. */
-  async function tendRun(live: Live, session: Session) {
-    const loaded = await loadSession(deps.db, session.id)
-    if (!loaded?.session.open_run_id) return
+  async function tendRun(live: Live, { session, tokens }: LoadedSession) {
+    if (!session.open_run_id) return
     if (!live.reader) return retryLater(live)
     const { client } = live.reader
-    for (const token of loaded.tokens) {
+    for (const token of tokens) {
       if (token.state !== "consumed") continue
       await refusalIsFinal(
         client.putPermission(session.id, live.owned.epoch, token.request_id, JSON.parse(token.outcome ?? "null") as Outcome),
       )
     }
-    if (loaded.session.cancel_requested) await refusalIsFinal(client.cancel(session.id, live.owned.epoch, loaded.session.open_run_id))
+    if (session.cancel_requested) await refusalIsFinal(client.cancel(session.id, live.owned.epoch, session.open_run_id))
   }
 
   return {

@@ -1,4 +1,6 @@
 import type { SessionState } from "../../lib/contracts/status"
+import type { AgentId } from "../../lib/contracts/task"
+import type { AgentRegistry } from "../agents"
 import type { Database, ExecutorRunning, Prompt, ResumeToken, Session } from "../platform/database"
 import type { SessionFacts } from "./interpret"
 
@@ -37,3 +39,11 @@ export const toFacts = ({ session, executor, runPrompt, tokens }: LoadedSession)
 
 /** An agent has answered here before; the next one is not its first. */
 export const hadAgent = (executor: ExecutorRunning) => executor.supports_session_resume !== null
+
+/** What is known of how this session's agent can come back; whether to, and what was tried, is the caller's. */
+export const comebackFacts = ({ session, executor }: LoadedSession, agents: AgentRegistry) => ({
+  had_agent: hadAgent(executor),
+  agent_session_id: executor.resume_token,
+  native: executor.supports_session_resume === 1,
+  injects: agents.get(session.agent as AgentId).history_context_injection,
+})

@@ -7,7 +7,7 @@ import { ids } from "../platform/ids"
 import type { Attached, ExecutionDeps, Live } from "./context"
 import { planResume, type ResumePlan } from "./plan-resume"
 import { type Attempt, receipt } from "./receipt"
-import { hadAgent, type LoadedSession } from "./session-facts"
+import { comebackFacts, type LoadedSession } from "./session-facts"
 
 const FIRST_BACK_OFF_MS = 250
 
@@ -20,11 +20,12 @@ export type StartResult = { outcome: "started" | "not_resumable" } | { outcome: 
 export async function startAgent(
   deps: ExecutionDeps,
   live: Live,
-  { session, executor }: LoadedSession,
+  loaded: LoadedSession,
   attached: Attached,
   options: { fresh: boolean },
   commit: (events: NewEvent[]) => Promise<unknown>,
 ): Promise<StartResult> {
+  const { session, executor } = loaded
   const started = performance.now()
   const attempts: Attempt[] = []
   const refused = new Set<"native" | "inject">()
@@ -32,14 +33,7 @@ export async function startAgent(
   if (options.fresh) await leaveOldAgent(live, executor.resume_token, attached, commit)
 
   for (;;) {
-    const plan = planResume({
-      had_agent: hadAgent(executor),
-      agent_session_id: executor.resume_token,
-      native: executor.supports_session_resume === 1,
-      injects: deps.agents.get(session.agent as AgentId).history_context_injection,
-      fresh: options.fresh,
-      refused,
-    })
+    const plan = planResume({ ...comebackFacts(loaded, deps.agents), fresh: options.fresh, refused })
     if (plan.kind === "impossible") return { outcome: "not_resumable" }
     try {
       if (plan.kind !== "new") await commit([{ kind: "resume.started", strategy: plan.kind }])

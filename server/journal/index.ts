@@ -1,6 +1,5 @@
 export { type Change, guard, insert, remove, update, updateAny, type Value } from "./changes"
 export { type Commit, CommitConflict, isConflict, type Journal, openJournal, type SessionRef, StoreRefused } from "./journal"
 export { type Notices, noNotices, openPostgresNotices } from "./notices"
-export { openPostgresWriter } from "./postgres-writer"
+export { openWriter } from "./open-writer"
 export { project } from "./project"
-export { openSqliteWriter } from "./sqlite-writer"

@@ -1,5 +1,5 @@
 import type { AgentRegistry } from "../agents"
-import { type Coordinator, hadAgent, loadSession, planResume } from "../execution"
+import { type Coordinator, comebackFacts, loadSession, planResume } from "../execution"
 import { insert, type Journal } from "../journal"
 import type { Clock } from "../platform/clock"
 import type { Config } from "../platform/config"
@@ -86,15 +86,8 @@ export async function recoverSessions(deps: SweepDeps, ids: readonly string[]): 
 async function wantsAgent(deps: SweepDeps, id: string): Promise<boolean> {
   const loaded = await loadSession(deps.db, id)
   if (!loaded || loaded.executor.agent_execution_id !== null) return false
-  const { session, executor } = loaded
-  const plan = planResume({
-    had_agent: hadAgent(executor),
-    agent_session_id: executor.resume_token,
-    native: executor.supports_session_resume === 1,
-    injects: deps.agents.get(session.agent as never).history_context_injection,
-    fresh: false,
-    refused: new Set(),
-  })
+  const { session } = loaded
+  const plan = planResume({ ...comebackFacts(loaded, deps.agents), fresh: false, refused: new Set() })
   return mayAutoResume(deps.autoResume, {
     now: deps.clock.now(),
     last_used_at: session.updated_at,

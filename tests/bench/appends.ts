@@ -2,7 +2,7 @@ import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } fr
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import Database from "better-sqlite3"
-import { insert, type Journal, openJournal, openSqliteWriter } from "../../server/journal"
+import { insert, type Journal, openJournal, openWriter } from "../../server/journal"
 import { type Answer, applyBatch, type WriteRequest } from "../../server/journal/apply-batch"
 import type { Value } from "../../server/journal/changes"
 import { realClock } from "../../server/platform/clock"
@@ -70,7 +70,7 @@ function throughJournal(sessions: number, total: number): Promise<number> {
     await migrate(database, "prisma/migrations")
     const db = await openDatabase(database)
     const journal = openJournal({
-      writer: openSqliteWriter({ file: database.file, script: new URL("./writer-thread.mjs", import.meta.url) }),
+      writer: openWriter(database, { script: new URL("./writer-thread.mjs", import.meta.url) }),
       db,
       clock: realClock,
     })

@@ -2,7 +2,7 @@ import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type NewEvent, SessionEvent } from "../../lib/contracts/events"
 import type { QueuedPrompt, SessionView } from "../../lib/contracts/task"
-import { type Change, insert, openJournal, openPostgresWriter, openSqliteWriter } from "../../server/journal"
+import { type Change, insert, openJournal, openWriter } from "../../server/journal"
 import { type Database, openDatabase } from "../../server/platform/database"
 import { createStore } from "../support/journal"
 import { DATABASES, Rewake } from "../support/server"
@@ -149,10 +149,7 @@ async function replay(
     SessionEvent.parse({ ...JSON.parse(row.payload), session_id: row.session_id, seq: row.seq, ts: row.ts, v: row.v, kind: row.kind }),
   )
   let now = new Date(0)
-  const writer =
-    store.kind === "sqlite"
-      ? openSqliteWriter({ file: store.file, script: new URL("../../dist/writer-thread.mjs", import.meta.url) })
-      : openPostgresWriter(store.url)
+  const writer = openWriter(store, { script: new URL("../../dist/writer-thread.mjs", import.meta.url) })
   const journal = openJournal({ writer, db: rebuilt, clock: { now: () => now } })
   const { task_id, user_id, agent, runtime, created_at } = born
   const made = executor.created_at

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { NewEvent } from "../../lib/contracts/events"
-import { insert, type Journal, openJournal, openPostgresWriter, openSqliteWriter, type SessionRef } from "../../server/journal"
+import { insert, type Journal, openJournal, openWriter, type SessionRef } from "../../server/journal"
 import { realClock } from "../../server/platform/clock"
 import { type Database, openDatabase } from "../../server/platform/database"
 import { migrate } from "../../server/platform/migrate"
@@ -15,10 +15,7 @@ const root = new URL("../../", import.meta.url)
 /** A journal over a database, as a server process would open it; several over one database are several servers. */
 export async function openJournalOver(store: Store): Promise<{ journal: Journal; db: Database; close(): Promise<void> }> {
   const db = await openDatabase(store)
-  const writer =
-    store.kind === "sqlite"
-      ? openSqliteWriter({ file: store.file, script: new URL("dist/writer-thread.mjs", root) })
-      : openPostgresWriter(store.url)
+  const writer = openWriter(store, { script: new URL("dist/writer-thread.mjs", root) })
   const journal = openJournal({ writer, db, clock: realClock })
   return {
     journal,
