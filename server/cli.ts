@@ -1,19 +1,20 @@
 import { existsSync, readFileSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { dirname, join, resolve } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 import { AgentctlFile } from "../lib/contracts/agentctl/protocol"
 import { isAppError } from "../lib/contracts/errors"
-import { Email } from "../lib/contracts/task"
+import { AgentId, Email } from "../lib/contracts/task"
 import { isSameProcess } from "../lib/host/process-identity"
 import { createApiTokens, createPeople } from "./auth"
 import { createAgentctlClient } from "./executors"
-import { openJournal, openWriter } from "./journal"
+import { type Journal, openJournal, openWriter } from "./journal"
 import { realClock } from "./platform/clock"
 import { type Config, ConfigError, readConfig } from "./platform/config"
-import { openDatabase } from "./platform/database"
+import { type Database, openDatabase } from "./platform/database"
 import { migrate } from "./platform/migrate"
+import { examineAll, examineExport, exportToFolder, importSession, readExport } from "./transfer"
 import { migrationsFolder } from "./wiring"
 
 const dist = dirname(fileURLToPath(import.meta.url))
@@ -47,10 +48,40 @@ async function run() {
         const { code } = await people.invite(null, { email: requireEmail(values.email, "--email"), role: values.admin ? "admin" : "user" })
         console.log(`${config.public_url ?? runningUrl(config) ?? `http://${config.host}:${config.port}`}/invite?code=${code}`)
       })
+    case "export":
+      return withDatabase(config, async ({ db }) => {
+        const { values } = parseArgs({ args: rest, options: { session: { type: "string" }, to: { type: "string", default: "." } } })
+        const session = values.session ? await db.session.findUnique({ where: { id: values.session } }) : null
+        if (!session) throw new Usage("--session needs the id of a session.")
+        for (const name of await exportToFolder(db, session, resolve(values.to))) console.log(name)
+      })
+    case "import":
+      return withDatabase(config, async ({ db, journal, people }) => {
+        const { values, positionals } = parseArgs({
+          args: rest,
+          options: { user: { type: "string" }, agent: { type: "string" } },
+          allowPositionals: true,
+        })
+        const person = await people.byEmail(requireEmail(values.user, "--user"))
+        if (!person) throw new Usage(`There is no user ${values.user}.`)
+        const agent = values.agent === undefined ? undefined : AgentId.parse(values.agent)
+        const result = await importSession({ db, journal, clock: realClock }, person, readExport(positionals[0] ?? ""), {
+          agent,
+          repositoryOf: () => null,
+        })
+        console.log(JSON.stringify(result, null, 2))
+      })
+    case "doctor":
+      return rest[0] === undefined ? withDatabase(config, ({ db }) => examineAll(db)) : examineExport(rest[0])
     case "stop":
       return stopEverything(config)
     default:
-      throw new Usage("commands: token --user EMAIL, invite --email EMAIL [--admin], stop")
+      throw new Usage(
+        [
+          "commands: token --user EMAIL, invite --email EMAIL [--admin], stop,",
+          "export --session ID [--to FOLDER], import FOLDER|FILE.tar --user EMAIL, doctor [FOLDER|FILE.tar]",
+        ].join("\n"),
+      )
   }
 }
 
@@ -63,7 +94,12 @@ function requireEmail(value: string | undefined, flag: string): string {
 /** Works beside a running server: the database serialises the two writers. */
 async function withDatabase(
   config: Config,
-  work: (tools: { people: ReturnType<typeof createPeople>; tokens: ReturnType<typeof createApiTokens> }) => Promise<void>,
+  work: (tools: {
+    db: Database
+    journal: Journal
+    people: ReturnType<typeof createPeople>
+    tokens: ReturnType<typeof createApiTokens>
+  }) => Promise<void>,
 ) {
   await migrate(config.database, migrationsFolder(dirname(dist)))
   const db = await openDatabase(config.database)
@@ -71,7 +107,7 @@ async function withDatabase(
   const journal = openJournal({ writer, db, clock: realClock })
   try {
     const deps = { db, journal, clock: realClock }
-    await work({ people: createPeople(deps), tokens: createApiTokens(deps) })
+    await work({ ...deps, people: createPeople(deps), tokens: createApiTokens(deps) })
   } finally {
     await journal.close()
     await db.$disconnect()

@@ -7,6 +7,7 @@ import type { Logger } from "./platform/logger"
 import type { Gateway } from "./realtime"
 import type { Boot } from "./recovery"
 import type { Sessions } from "./sessions"
+import type { Transfer } from "./transfer"
 
 /** The running set. Types only: Next must never bundle a second coordinator, a driver or a daemon client. */
 export type Services = {
@@ -19,6 +20,7 @@ export type Services = {
   tokens: ApiTokens
   signInLimit: SignInLimit
   sessions: Sessions
+  transfer: Transfer
   admin: SystemStatus
   gateway: Gateway
   currentUser: (credentials: Credentials) => Promise<Caller | null>

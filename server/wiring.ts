@@ -2,6 +2,7 @@ import type { Server as HttpServer } from "node:http"
 import { join } from "node:path"
 import { createSystemStatus } from "./admin"
 import { createAgentRegistry } from "./agents"
+import { createArchiveStore } from "./archive"
 import { createApiTokens, createCurrentUser, createPeople, createSignInLimit, newSecret } from "./auth"
 import { type Coordinator, createCoordinator } from "./execution"
 import { createStandaloneExecutor, type Executors, installPrograms, notConfigured } from "./executors"
@@ -12,10 +13,12 @@ import { openDatabase } from "./platform/database"
 import type { Logger } from "./platform/logger"
 import { createMetrics } from "./platform/metrics"
 import { createGateway } from "./realtime"
-import { bootSweep, startBoot, startTakeoverSweep, startWaitSweep } from "./recovery"
+import { findExpired, startReaper } from "./reaper"
+import { bootSweep, settleRestoredBackup, startBoot, startTakeoverSweep, startWaitSweep } from "./recovery"
 import { mintToken } from "./resume-tokens"
 import type { Services } from "./services"
 import { createSessions } from "./sessions"
+import { createTransfer } from "./transfer"
 
 /** Where this build's files lie. */
 export type Build = { id: string; programs: string; writerScript: URL | string }
@@ -38,7 +41,15 @@ export async function createServices(options: {
       : openPostgresNotices(config.database.url, (error) => logger.warn({ err: error }, "notices failed"))
   const writer = openWriter(config.database, { script: build.writerScript, origin: notices.origin })
   const journal = openJournal({ writer, db, clock })
-  const boot = await startBoot({ journal, db, logger, wasTakenOver: () => coordinator.wasTakenOver(), onLeaseLost: options.onLeaseLost })
+  const restored = await settleRestoredBackup({ journal, db, data_dir: config.data_dir, logger })
+  const boot = await startBoot({
+    journal,
+    db,
+    data_dir: config.data_dir,
+    logger,
+    wasTakenOver: () => coordinator.wasTakenOver(),
+    onLeaseLost: options.onLeaseLost,
+  })
 
   const programs = installPrograms({ from: build.programs, data_dir: config.data_dir, build: build.id })
   const agents = createAgentRegistry({ programs, demo: config.demo_agents, path: config.child_env.PATH ?? "", node: process.execPath })
@@ -55,6 +66,7 @@ export async function createServices(options: {
     docker: notConfigured("docker"),
     remote: notConfigured("remote"),
   }
+  const archives = createArchiveStore(config.archive)
   const coordinator: Coordinator = createCoordinator({
     journal,
     db,
@@ -64,6 +76,8 @@ export async function createServices(options: {
     agents,
     boot_id: boot.id,
     data_dir: config.data_dir,
+    archives: { store: archives, max_bytes: config.archive_max_bytes },
+    onRestoreProgress: (userId, progress) => gateway.restoreProgress(userId, progress),
     mint: () => mintToken(config.auth_secret, clock.now(), config.wait_deadline_hours),
     max_retries: config.max_retries,
     isBootAlive: boot.isAlive,
@@ -84,8 +98,16 @@ export async function createServices(options: {
     agents,
     people,
     coordinator,
+    removeArchive: (location) => archives.remove(location),
     boot_id: boot.id,
     announce: (userId, taskId) => gateway.announce(userId, taskId),
+  })
+  const transfer = createTransfer({
+    db,
+    journal,
+    clock,
+    requireStandalone: sessions.requireStandalone,
+    repositoryOf: sessions.usableRepository,
   })
   const gateway = createGateway({
     http,
@@ -97,12 +119,23 @@ export async function createServices(options: {
     allowOrigin: (origin, host) => origin === undefined || (URL.canParse(origin) && new URL(origin).host === host),
   })
   notices.listen(({ session_id, head, ask }) => {
-    coordinator.pokeIfOwned(session_id, ask ?? {})
+    coordinator.heard(session_id, ask ?? null)
     if (head !== undefined) gateway.grewTo(session_id, head).catch((error) => logger.warn({ err: error }, "notice not passed on"))
   })
   const waitSweep = startWaitSweep({ db, coordinator, clock, logger })
-  const sweepDeps = { db, journal, coordinator, agents, boot, clock, logger, autoResume: config.auto_resume }
+  const sweepDeps = {
+    db,
+    journal,
+    coordinator,
+    agents,
+    boot,
+    clock,
+    logger,
+    autoResume: config.auto_resume,
+    hasExpired: sessions.hasExpired,
+  }
   let takeoverSweep: { stop: () => void } | null = null
+  let reaper: { stop: () => Promise<void> } | null = null
 
   if (config.admin && !(await people.any())) await people.createFirstAdmin({ ...config.admin, name: "Admin" })
   let setupCode = (await people.any()) ? null : newSecret("setup")
@@ -118,7 +151,15 @@ export async function createServices(options: {
     tokens,
     signInLimit,
     sessions,
-    admin: createSystemStatus({ db, sessions, coordinator, insensitive: config.database.kind === "postgresql" }),
+    transfer,
+    admin: createSystemStatus({
+      db,
+      sessions,
+      coordinator,
+      insensitive: config.database.kind === "postgresql",
+      findExpired: () => findExpired({ db, clock, config }),
+      store: config.archive,
+    }),
     gateway,
     currentUser,
     publicUrl,
@@ -135,8 +176,9 @@ export async function createServices(options: {
     }),
     async recover() {
       ready = true
-      await bootSweep(sweepDeps)
+      await bootSweep(sweepDeps, restored)
       takeoverSweep = startTakeoverSweep(sweepDeps)
+      reaper = startReaper({ db, clock, config, coordinator, store: archives, logger })
       const deleted = await db.task.findMany({ where: { deleted_at: { not: null } }, select: { id: true } })
       for (const { id } of deleted)
         await sessions.purgeTask(id).catch((error) => logger.warn({ task: id, err: error }, "deleted task could not be purged yet"))
@@ -145,6 +187,7 @@ export async function createServices(options: {
       ready = false
       waitSweep.stop()
       takeoverSweep?.stop()
+      await reaper?.stop()
       await gateway.close()
       await coordinator.close()
       await boot.end()

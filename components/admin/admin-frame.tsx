@@ -12,6 +12,7 @@ import { AppError } from "@/lib/contracts/errors"
 const pages = [
   { path: "/admin/sessions", name: "Sessions" },
   { path: "/admin/recoveries", name: "Recoveries" },
+  { path: "/admin/archives", name: "Archives" },
   { path: "/admin/users", name: "People" },
 ] as const
 

@@ -8,6 +8,7 @@ const glyphs: Record<string, GlyphName> = {
   resumed: "done",
   interrupted: "warn",
   at_rest: "idle",
+  not_resumable: "sleep",
   undecided: "sleep",
   not_mine: "idle",
   failed: "cross",
@@ -25,6 +26,7 @@ export function RecoveredSessions({ recovery }: { recovery: Recovery }) {
           · <code className="font-mono">{recovery.boot_id}</code>
         </span>
       </p>
+      {recovery.note && <p className="mb-1.5 text-warn">{recovery.note}</p>}
       {recovery.sessions.length === 0 && <p className="text-text-2">Nothing was left behind: no open run, no agent, no waiting message.</p>}
       <ul className="grid gap-y-1" aria-label={plural(recovery.sessions.length, "session")}>
         {recovery.sessions.map((session) => (

@@ -1,11 +1,13 @@
 "use client"
 
+import { Download } from "lucide-react"
 import Link from "next/link"
 import { PhaseGlyph } from "@/components/task/phase-glyph"
 import { Button } from "@/components/ui/button"
 import { cn } from "@/components/ui/cn"
 import { comesBackBy, rowAction } from "@/lib/client/admin-words"
 import { useMe } from "@/lib/client/queries/account"
+import { exportPath } from "@/lib/client/queries/transfer"
 import { phaseOf, sessionPath } from "@/lib/client/session-phase"
 import type { AdminSession } from "@/lib/contracts/admin"
 
@@ -67,17 +69,29 @@ export function ComesBack({ session }: { session: AdminSession }) {
 
 export function RowAct({ session, busyId, onResume, onStop }: { session: AdminSession } & Omit<SessionRowsProps, "items">) {
   const act = rowAction(session)
-  if (!act) return null
   const busy = busyId === session.session_id
   return (
-    <Button
-      look="quiet"
-      disabled={busy}
-      aria-label={`${act.word} ${session.title}`}
-      onClick={() => (act.action === "stop" ? onStop(session) : onResume(session))}
-      className={cn("px-2 py-[2px]", act.action === "resume" ? "text-alive!" : "text-text-3! hover:text-text!")}
-    >
-      {act.word}
-    </Button>
+    <span className="inline-flex items-center justify-end gap-0.5">
+      <a
+        href={exportPath(session.session_id)}
+        download
+        aria-label={`Export ${session.title}`}
+        title="Export"
+        className="inline-flex size-7 items-center justify-center rounded-sm text-text-3 hover:bg-hover hover:text-text touch:size-11"
+      >
+        <Download className="size-3.5" />
+      </a>
+      {act && (
+        <Button
+          look="quiet"
+          disabled={busy}
+          aria-label={`${act.word} ${session.title}`}
+          onClick={() => (act.action === "stop" ? onStop(session) : onResume(session))}
+          className={cn("px-2 py-[2px]", act.action === "resume" ? "text-alive!" : "text-text-3! hover:text-text!")}
+        >
+          {act.word}
+        </Button>
+      )}
+    </span>
   )
 }

@@ -2,6 +2,7 @@
 
 import { useParams, usePathname } from "next/navigation"
 import { type ReactNode, useCallback, useEffect, useState } from "react"
+import { ImportDialog } from "@/components/task/import-dialog"
 import { cn } from "@/components/ui/cn"
 import { useConnection } from "@/lib/client/hooks"
 import { useTaskSync } from "@/lib/client/queries/tasks"
@@ -17,6 +18,7 @@ export function Frame({ children }: { children: ReactNode }) {
   const taskId = useParams().taskId
   const [palette, setPalette] = useState(false)
   const [keys, setKeys] = useState(false)
+  const [importing, setImporting] = useState(false)
   const showKeys = useCallback(() => setKeys(true), [])
   const togglePalette = useCallback(() => setPalette((open) => !open), [])
   useFrameKeys({ togglePalette, showKeys })
@@ -29,10 +31,11 @@ export function Frame({ children }: { children: ReactNode }) {
         aria-label="Tasks"
         className={cn("flex min-h-0 flex-col border-line-soft border-r bg-panel phone:border-0", !onList && "phone:hidden")}
       >
-        <Sidebar onShowKeys={showKeys} />
+        <Sidebar onShowKeys={showKeys} onImport={() => setImporting(true)} />
       </nav>
       <main className={cn("flex min-h-0 min-w-0 flex-col", onList && "phone:hidden")}>{children}</main>
-      <Palette open={palette} onOpenChange={setPalette} onShowKeys={showKeys} />
+      <Palette open={palette} onOpenChange={setPalette} onShowKeys={showKeys} onImport={() => setImporting(true)} />
+      {importing && <ImportDialog onClose={() => setImporting(false)} />}
       <KeysDialog open={keys} onOpenChange={setKeys} />
     </div>
   )

@@ -2,7 +2,7 @@
 
 import * as Radix from "@radix-ui/react-dialog"
 import { Command } from "cmdk"
-import { Keyboard, LogOut, MonitorDot, Moon, Plus, RotateCcw, Settings, Users } from "lucide-react"
+import { Archive, FileInput, Keyboard, LogOut, MonitorDot, Moon, Plus, RotateCcw, Settings, Users } from "lucide-react"
 import { useRouter } from "next/navigation"
 import { PhaseGlyph } from "@/components/task/phase-glyph"
 import { veilClass } from "@/components/ui/dialog"
@@ -18,9 +18,9 @@ const itemClass =
 const groupClass =
   "[&_[cmdk-group-heading]]:px-2.5 [&_[cmdk-group-heading]]:pt-2 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:text-text-3"
 
-type PaletteProps = { open: boolean; onOpenChange: (open: boolean) => void; onShowKeys: () => void }
+type PaletteProps = { open: boolean; onOpenChange: (open: boolean) => void; onShowKeys: () => void; onImport: () => void }
 
-export function Palette({ open, onOpenChange, onShowKeys }: PaletteProps) {
+export function Palette({ open, onOpenChange, onShowKeys, onImport }: PaletteProps) {
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       <Radix.Portal>
@@ -30,14 +30,16 @@ export function Palette({ open, onOpenChange, onShowKeys }: PaletteProps) {
           className="-translate-x-1/2 fixed top-[14vh] left-1/2 z-50 w-[min(580px,calc(100vw-24px))] overflow-hidden rounded-xl border border-line bg-raised shadow-pop outline-none data-[state=open]:animate-[appear_.12s_ease-out] phone:top-3"
         >
           <Radix.Title className="sr-only">Go to a task or action</Radix.Title>
-          <PaletteBody close={() => onOpenChange(false)} onShowKeys={onShowKeys} />
+          <PaletteBody close={() => onOpenChange(false)} onShowKeys={onShowKeys} onImport={onImport} />
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>
   )
 }
 
-function PaletteBody({ close, onShowKeys }: { close: () => void; onShowKeys: () => void }) {
+type BodyProps = Pick<PaletteProps, "onShowKeys" | "onImport"> & { close: () => void }
+
+function PaletteBody({ close, onShowKeys, onImport }: BodyProps) {
   const router = useRouter()
   const { data: tasks = [] } = useTasks(ALL_TASKS)
   const me = useMe().data
@@ -96,6 +98,9 @@ function PaletteBody({ close, onShowKeys }: { close: () => void; onShowKeys: () 
           <Command.Item value="new task" onSelect={go("/tasks/new")} className={itemClass}>
             <Plus /> New task
           </Command.Item>
+          <Command.Item value="import session file tar" onSelect={act(onImport)} className={itemClass}>
+            <FileInput /> Import session…
+          </Command.Item>
           <Command.Item value="settings password api tokens" onSelect={go("/settings")} className={itemClass}>
             <Settings /> Settings
           </Command.Item>
@@ -106,6 +111,9 @@ function PaletteBody({ close, onShowKeys }: { close: () => void; onShowKeys: () 
               </Command.Item>
               <Command.Item value="admin recoveries boots restarts" onSelect={go("/admin/recoveries")} className={itemClass}>
                 <RotateCcw /> Recoveries
+              </Command.Item>
+              <Command.Item value="admin archives storage put away expired" onSelect={go("/admin/archives")} className={itemClass}>
+                <Archive /> Archives
               </Command.Item>
               <Command.Item value="admin people users invite" onSelect={go("/admin/users")} className={itemClass}>
                 <Users /> People

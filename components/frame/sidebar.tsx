@@ -1,6 +1,6 @@
 "use client"
 
-import { Ellipsis, Eye, EyeOff, Search, X } from "lucide-react"
+import { Ellipsis, Eye, EyeOff, FileInput, Search, X } from "lucide-react"
 import Link from "next/link"
 import { useDeferredValue, useState } from "react"
 import { NotifyToggle } from "@/components/frame/notify-toggle"
@@ -14,7 +14,7 @@ import { UserMenu } from "./user-menu"
 
 export const SEARCH_ID = "task-search"
 
-export function Sidebar({ onShowKeys }: { onShowKeys: () => void }) {
+export function Sidebar({ onShowKeys, onImport }: { onShowKeys: () => void; onImport: () => void }) {
   const [q, setQ] = useState("")
   const [hidden, setHidden] = useState(false)
   const filter = { q: useDeferredValue(q.trim()), hidden }
@@ -76,6 +76,9 @@ export function Sidebar({ onShowKeys }: { onShowKeys: () => void }) {
             </IconButton>
           </MenuTrigger>
           <MenuContent align="end" side="top">
+            <MenuItem onSelect={onImport}>
+              <FileInput /> Import session…
+            </MenuItem>
             <MenuItem onSelect={() => setHidden(!hidden)}>
               {hidden ? <Eye /> : <EyeOff />} {hidden ? "Back to all tasks" : "Hidden tasks"}
             </MenuItem>

@@ -1,6 +1,6 @@
 "use client"
 
-import { KeyRound, LogOut, MonitorDot, RotateCcw, Users } from "lucide-react"
+import { Archive, KeyRound, LogOut, MonitorDot, RotateCcw, Users } from "lucide-react"
 import { useRouter } from "next/navigation"
 import { THEME_CHOICES, useThemeChoice } from "@/components/account/theme-section"
 import { IconButton } from "@/components/ui/button"
@@ -38,6 +38,9 @@ export function UserMenu() {
             </MenuItem>
             <MenuItem onSelect={() => router.push("/admin/recoveries")}>
               <RotateCcw /> Recoveries
+            </MenuItem>
+            <MenuItem onSelect={() => router.push("/admin/archives")}>
+              <Archive /> Archives
             </MenuItem>
             <MenuItem onSelect={() => router.push("/admin/users")}>
               <Users /> People

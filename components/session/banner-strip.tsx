@@ -4,7 +4,12 @@ import { type ReactNode, useState } from "react"
 import { Button } from "@/components/ui/button"
 import { cn } from "@/components/ui/cn"
 import { Glyph, type GlyphName } from "@/components/ui/glyph"
+import { ProgressBar } from "@/components/ui/progress-bar"
+import { useNow } from "@/lib/client/hooks"
 import type { Banner } from "@/lib/client/session-banner"
+import { asleepWords, progressPercent } from "@/lib/client/task-restore"
+import type { RestorePreview, RestoreProgress } from "@/lib/contracts/restore"
+import { AbandonDialog } from "./abandon-dialog"
 import { FreshDialog } from "./fresh-dialog"
 import { WakingSteps } from "./waking-steps"
 
@@ -14,13 +19,24 @@ export type BannerActions = {
   onNewSession: () => void
   onRetry: () => void
   onFresh: () => void
+  onAbandon: () => void
   onCancelWaking: () => void
+  /** Asks whether the task should come back. */
+  onComeBack: () => void
   busy: boolean
   /** Why the last thing asked for was refused. */
   refusal: string | null
 }
 
-export function BannerStrip({ banner, agentName, actions }: { banner: Banner | null; agentName: string; actions: BannerActions }) {
+type BannerStripProps = {
+  banner: Banner | null
+  agentName: string
+  actions: BannerActions
+  /** How far the files are while they come back. */
+  progress?: RestoreProgress | null
+}
+
+export function BannerStrip({ banner, agentName, actions, progress = null }: BannerStripProps) {
   if (!banner) return null
   switch (banner.kind) {
     case "waking":
@@ -33,8 +49,15 @@ export function BannerStrip({ banner, agentName, actions }: { banner: Banner | n
               Cancel
             </Button>
           }
+          below={
+            progress && (
+              <div className="mt-1 mb-0.5">
+                <ProgressBar label="Restoring" percent={progressPercent(progress)} />
+              </div>
+            )
+          }
         >
-          <WakingSteps waking={banner.waking} done={false} />
+          <WakingSteps waking={banner.waking} done={false} progress={progress} />
         </Strip>
       )
     case "woken":
@@ -79,13 +102,20 @@ export function BannerStrip({ banner, agentName, actions }: { banner: Banner | n
         </Strip>
       )
     case "silent":
-      return (
+      return banner.abandoned ? (
         <Strip glyph="sleep" tone="calm">
+          The executor was abandoned, but its process still holds this session's place: nothing can be started until it answers or ends.
+          Messages wait in the queue.
+        </Strip>
+      ) : (
+        <Strip glyph="sleep" tone="calm" refusal={actions.refusal} acts={<AbandonButton actions={actions} />}>
           The executor does not answer; it may still be working. Nothing was stopped, and it is asked again by itself.
         </Strip>
       )
+    case "asleep":
+      return <AsleepStrip files={banner.files} actions={actions} />
     case "error":
-      return <ErrorStrip sentence={banner.sentence} details={banner.details} agentName={agentName} actions={actions} />
+      return <ErrorStrip banner={banner} agentName={agentName} actions={actions} />
   }
 }
 
@@ -114,9 +144,30 @@ function Strip({ glyph, tone, acts, below, refusal, children }: StripProps) {
   )
 }
 
-type ErrorStripProps = { sentence: string; details: string | null; agentName: string; actions: BannerActions }
+function AsleepStrip({ files, actions }: { files: RestorePreview["files"] | undefined; actions: BannerActions }) {
+  const now = useNow(60_000)
+  return (
+    <Strip glyph="sleep" tone="calm" acts={<Button onClick={actions.onComeBack}>Continue</Button>}>
+      {asleepWords(now > 0 ? files : undefined, now)}
+    </Strip>
+  )
+}
 
-function ErrorStrip({ sentence, details, agentName, actions }: ErrorStripProps) {
+function AbandonButton({ actions }: { actions: BannerActions }) {
+  const [asking, setAsking] = useState(false)
+  return (
+    <>
+      <Button look="quiet" onClick={() => setAsking(true)} disabled={actions.busy}>
+        Abandon
+      </Button>
+      {asking && <AbandonDialog onClose={() => setAsking(false)} onAbandon={actions.onAbandon} />}
+    </>
+  )
+}
+
+type ErrorStripProps = { banner: Extract<Banner, { kind: "error" }>; agentName: string; actions: BannerActions }
+
+function ErrorStrip({ banner: { sentence, details, abandonable }, agentName, actions }: ErrorStripProps) {
   const [open, setOpen] = useState(false)
   const [asking, setAsking] = useState(false)
   return (
@@ -138,6 +189,7 @@ function ErrorStrip({ sentence, details, agentName, actions }: ErrorStripProps) 
           <Button look="quiet" onClick={() => setAsking(true)} disabled={actions.busy}>
             Start fresh
           </Button>
+          {abandonable && <AbandonButton actions={actions} />}
           {asking && <FreshDialog agentName={agentName} onClose={() => setAsking(false)} onFresh={actions.onFresh} />}
         </>
       }

@@ -13,6 +13,8 @@ type ComposerProps = {
   onDraft: (text: string) => void
   agentName: string
   phase: Phase
+  /** The task was put away: a message asks first whether it should come back. */
+  asks: boolean
   /** Something is running or queued: what is sent now waits its turn. */
   queues: boolean
   stop: { shown: boolean; busy: boolean; onStop: () => void }
@@ -25,7 +27,7 @@ const placeholders: Partial<Record<Phase, string>> = {
   asleep: "Reply. This wakes the session…",
 }
 
-export function Composer({ draft, onDraft, agentName, phase, queues, stop, onSend }: ComposerProps) {
+export function Composer({ draft, onDraft, agentName, phase, asks, queues, stop, onSend }: ComposerProps) {
   const hydrated = useHydrated()
   const field = useRef<HTMLTextAreaElement>(null)
   const empty = draft.trim() === ""
@@ -52,7 +54,7 @@ export function Composer({ draft, onDraft, agentName, phase, queues, stop, onSen
         onChange={(event) => onDraft(event.target.value)}
         onKeyDown={onKeyDown}
         aria-label={`Message to ${agentName}`}
-        placeholder={placeholders[phase] ?? "Reply…"}
+        placeholder={asks ? "Write to continue this task…" : (placeholders[phase] ?? "Reply…")}
         className="block max-h-[38dvh] min-h-[46px] w-full resize-none bg-transparent px-3 pt-2.5 pb-1 text-l leading-[1.5] outline-none placeholder:overflow-hidden placeholder:text-ellipsis placeholder:whitespace-nowrap"
       />
       <div className="flex items-center gap-1.5 px-2 pb-2 pl-3 text-s text-text-3">

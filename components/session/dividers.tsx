@@ -4,7 +4,7 @@ import { memo, type ReactNode } from "react"
 import { cn } from "@/components/ui/cn"
 import { Glyph } from "@/components/ui/glyph"
 import { filesWords, interruptionWords, receiptVerb } from "@/lib/client/event-words"
-import { formatMoment, formatSpan, plural } from "@/lib/client/format"
+import { formatBytes, formatMoment, formatSpan, plural } from "@/lib/client/format"
 import type { Note, NoteItem, ReceiptItem, RunEnd, RunEndItem } from "@/lib/client/transcript-items"
 import { useSessionContext } from "./session-context"
 import { useFold } from "./use-fold"
@@ -104,6 +104,9 @@ export const ReceiptRow = memo(function ReceiptRow({ item }: { item: ReceiptItem
           <Line term="Conversation">{plural(receipt.messages, "message")}</Line>
           <Line term="Files">
             {filesWords(receipt.files)}
+            {typeof receipt.files === "object" &&
+              "archive" in receipt.files &&
+              `, from an archive of ${formatBytes(receipt.files.archive.bytes)}`}
             {typeof receipt.files === "object" && "lost" in receipt.files && `: ${receipt.files.lost.paths.join(", ")}`}
           </Line>
           {receipt.processes.map((process) => (
@@ -162,6 +165,16 @@ function noteWords(note: Note): ReactNode {
       return `The agent refused its earlier conversation: ${note.reason}`
     case "memory_back":
       return "Undone: the agent's earlier memory is back"
+    case "put_away":
+      return `Put away: ${plural(note.files, "file")}, ${formatBytes(note.bytes)}`
+    case "put_away_lost":
+      return "Put away without an archive: the files are lost"
+    case "archive_failed":
+      return `Could not be put away${note.times > 1 ? `, ${note.times} times` : ""}: ${note.message} Everything is still there`
+    case "restore_failed":
+      return `Could not be brought back${note.times > 1 ? `, ${note.times} times` : ""}: ${note.message}`
+    case "imported":
+      return `Imported from another server: ${plural(note.events, "event")}${note.skipped > 0 ? `, ${note.skipped} skipped` : ""}`
   }
 }
 
@@ -175,6 +188,11 @@ const noteTones: Record<Note["about"], keyof typeof tones> = {
   fresh_start: "quiet",
   memory_refused: "warn",
   memory_back: "quiet",
+  put_away: "quiet",
+  put_away_lost: "bad",
+  archive_failed: "warn",
+  restore_failed: "bad",
+  imported: "quiet",
 }
 
 export const NoteRow = memo(function NoteRow({ item }: { item: NoteItem }) {

@@ -8,6 +8,7 @@ import { takeFocus } from "@/lib/client/hooks"
 import type { Unsent } from "@/lib/client/outbox"
 import { usePatchPrompt, useWithdrawPrompt } from "@/lib/client/queries/session"
 import type { Prompt } from "@/lib/client/transcript-items"
+import { heldSentence } from "@/lib/contracts/sentences"
 
 type QueueProps = {
   sessionId: string
@@ -64,6 +65,33 @@ function QueuedRow({ sessionId, prompt, at, count }: { sessionId: string; prompt
       </li>
     )
   }
+  if (prompt.held !== null) {
+    return (
+      <li>
+        <div className={rowClass}>
+          <span className="shrink-0 text-warn">Held:</span>
+          <span className="min-w-0 flex-1 truncate text-text" title={preview(prompt.text)}>
+            {preview(prompt.text)}
+          </span>
+          <span className="flex shrink-0">
+            <Button
+              look="quiet"
+              className="py-0.5"
+              disabled={patch.isPending}
+              onClick={() => patch.mutate({ promptId: prompt.promptId, held: false })}
+            >
+              Send
+            </Button>
+            <Button look="quiet" className="py-0.5" disabled={withdraw.isPending} onClick={() => withdraw.mutate(prompt.promptId)}>
+              Withdraw
+            </Button>
+          </span>
+        </div>
+        <p className="px-[11px] pb-1.5 text-text-3">{heldSentence(prompt.held)}</p>
+        {error && <QueueError error={error} />}
+      </li>
+    )
+  }
   return (
     <li>
       <div className={rowClass}>
@@ -90,12 +118,16 @@ function QueuedRow({ sessionId, prompt, at, count }: { sessionId: string; prompt
           </IconButton>
         </span>
       </div>
-      {error && (
-        <p role="alert" className="px-[11px] pb-1 text-bad">
-          {errorSentence(error)}
-        </p>
-      )}
+      {error && <QueueError error={error} />}
     </li>
+  )
+}
+
+function QueueError({ error }: { error: Error }) {
+  return (
+    <p role="alert" className="px-[11px] pb-1 text-bad">
+      {errorSentence(error)}
+    </p>
   )
 }
 
@@ -136,6 +168,7 @@ const unsentWord: Record<Unsent["state"], string> = {
   accepted: "Sent:",
   unreachable: "Not sent yet:",
   refused: "Not sent:",
+  expired: "Waiting:",
 }
 
 function UnsentRow({ entry, onRetry, onEdit, onDiscard }: UnsentActions & { entry: Unsent }) {

@@ -33,7 +33,7 @@ export function SessionHead({ task, session, processesSince, report }: SessionHe
           processesSince={processesSince}
         />
       )}
-      {task && <TaskMenu task={task} />}
+      {task && <TaskMenu task={task} sessionId={session?.id} />}
     </header>
   )
 }

@@ -2,7 +2,8 @@
 
 import { useMemo, useRef } from "react"
 import { NotFound } from "@/components/frame/not-found"
-import { useDraft } from "@/lib/client/hooks"
+import { TaskRestoreDialog } from "@/components/task/task-restore-dialog"
+import { useDraft, usePast } from "@/lib/client/hooks"
 import { useAgentName } from "@/lib/client/queries/agents"
 import { useOutbox } from "@/lib/client/queries/outbox"
 import { useCancelRun, useSession } from "@/lib/client/queries/session"
@@ -11,6 +12,7 @@ import { useSessionResumption } from "@/lib/client/queries/session-resumption"
 import { useTask } from "@/lib/client/queries/tasks"
 import { pickBanner } from "@/lib/client/session-banner"
 import { type Phase, phaseOf, phaseWord } from "@/lib/client/session-phase"
+import { isPutAway } from "@/lib/client/task-restore"
 import type { Wait } from "@/lib/contracts/waits"
 import { BannerStrip } from "./banner-strip"
 import { Composer } from "./composer"
@@ -25,17 +27,22 @@ import { useBannerActions } from "./use-banner-actions"
 import { useInterruptKey } from "./use-interrupt-key"
 import { useJustWoken } from "./use-just-woken"
 import { useSessionTab } from "./use-session-tab"
+import { useTaskRestore } from "./use-task-restore"
 import { useWaitAnswers } from "./use-wait-answers"
 
 /** What "Continue" says to an agent whose run was interrupted. */
 const CONTINUE_MESSAGE = "continue"
+const isPast = (iso: string | null) => iso !== null && Date.parse(iso) <= Date.now()
 const NO_WAITS: readonly Wait[] = []
 
 export function SessionScreen({ taskId, sessionId }: { taskId: number; sessionId: string }) {
   const task = useTask(taskId)
   const session = useSession(sessionId)
   const feed = useSessionFeed(taskId, sessionId)
-  const report = useSessionResumption(sessionId)
+  const expired = usePast(task.data?.expires_at ?? null)
+  const putAway = session.data ? isPutAway(session.data.executor_status) : false
+  const asleep = putAway || expired
+  const report = useSessionResumption(sessionId, task.data && session.data ? asleep || isPast(task.data.expires_at) : undefined)
   const agentName = useAgentName()(session.data?.agent ?? "")
   const { transcript } = feed
   const [draft, setDraft] = useDraft(`rewake.draft.${sessionId}`)
@@ -43,9 +50,11 @@ export function SessionScreen({ taskId, sessionId }: { taskId: number; sessionId
   const answers = useWaitAnswers(sessionId, session.data?.waits ?? NO_WAITS)
   const folds = useRef(new Map<string, boolean>()).current
   const cancel = useCancelRun(sessionId)
+  const restore = useTaskRestore({ taskId, task: task.data, session: session.data, expired, feed, outbox, draft, setDraft })
   const actions = useBannerActions(taskId, sessionId, {
     onContinue: () => void outbox.send(CONTINUE_MESSAGE),
     onCancelWaking: () => cancel.mutate(),
+    onComeBack: restore.open,
   })
   const undoFresh = actions.onUndoFresh
   const context = useMemo(() => ({ agentName, answers, folds, undoFresh }), [agentName, answers, folds, undoFresh])
@@ -59,12 +68,20 @@ export function SessionScreen({ taskId, sessionId }: { taskId: number; sessionId
   useInterruptKey(running, interrupt)
 
   if (session.error && !session.data) return <NotFound error={session.error} retry={() => void session.refetch()} />
-  const banner = pickBanner({ session: session.data, report, transcript, dismissedRun: actions.dismissedRun, justWoken })
+  const banner = pickBanner({
+    session: session.data,
+    report,
+    transcript,
+    dismissedRun: actions.dismissedRun,
+    justWoken,
+    expired,
+    preview: restore.preview,
+  })
   return (
     <SessionProvider value={context}>
       <SessionHead task={task.data} session={session.data} processesSince={transcript.processesSince} report={report} />
       <SessionTabs task={task.data} sessionId={sessionId} tab={tab} onTab={setTab} />
-      <BannerStrip banner={banner} agentName={agentName} actions={actions} />
+      <BannerStrip banner={banner} agentName={agentName} actions={actions} progress={restore.progress} />
       {tab === "timeline" && <TimelinePanel feed={feed} />}
       {tab === "chat" && <TranscriptPane feed={feed} sent={outbox.sent} />}
       <div
@@ -77,7 +94,7 @@ export function SessionScreen({ taskId, sessionId }: { taskId: number; sessionId
         <Queue
           sessionId={sessionId}
           queue={transcript.queue}
-          unsent={outbox.entries}
+          unsent={outbox.entries.filter((entry) => entry.state !== "expired")}
           onRetry={(entry) => void outbox.retry(entry)}
           onEdit={(entry) => {
             setDraft(draft === "" ? entry.text : `${entry.text}\n\n${draft}`)
@@ -89,12 +106,14 @@ export function SessionScreen({ taskId, sessionId }: { taskId: number; sessionId
           draft={draft}
           onDraft={setDraft}
           agentName={agentName}
-          phase={phase}
+          phase={phase === "idle" && expired ? "asleep" : phase}
+          asks={asleep}
           queues={phase !== "needs_you" && (running || transcript.waking !== null || transcript.queue.length > 0)}
           stop={{ shown: running, busy: stopping, onStop: interrupt }}
           onSend={(text) => void outbox.send(text)}
         />
       </div>
+      {restore.dialog && <TaskRestoreDialog {...restore.dialog} />}
       <div role="status" className="sr-only">
         {session.data && `${agentName}: ${phaseWord[phase]}`}
       </div>

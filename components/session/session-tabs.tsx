@@ -11,6 +11,7 @@ import { MenuContent, MenuItem, MenuLabel, MenuRoot, MenuTrigger } from "@/compo
 import { useAgentName, useAgents } from "@/lib/client/queries/agents"
 import { useCreateSession } from "@/lib/client/queries/tasks"
 import { phaseOf, phaseWord, sessionPath } from "@/lib/client/session-phase"
+import { isPutAway } from "@/lib/client/task-restore"
 import type { SessionView, TaskView } from "@/lib/contracts/task"
 import { SESSION_TABS, type SessionTab } from "./use-session-tab"
 
@@ -29,11 +30,15 @@ export function SessionTabs({ task, sessionId, tab, onTab }: SessionTabsProps) {
           [...task.sessions]
             .sort((a, b) => a.created_at.localeCompare(b.created_at))
             .map((session) => <SessionChip key={session.id} session={session} current={session.id === sessionId} />)}
-        {task && <NewSession taskId={task.id} fromSessionId={sessionId} />}
+        {task && <NewSession taskId={task.id} fromSessionId={sessionId} asleep={isAsleep(task, sessionId)} />}
       </nav>
     </div>
   )
 }
+
+/** A session begins in the workspace of another: not while that is put away. */
+const isAsleep = (task: TaskView, sessionId: string) =>
+  task.sessions.some((session) => session.id === sessionId && isPutAway(session.executor_status))
 
 const tabWord: Record<SessionTab, string> = { chat: "Chat", timeline: "Timeline" }
 
@@ -81,7 +86,7 @@ function SessionChip({ session, current }: { session: SessionView; current: bool
   )
 }
 
-function NewSession({ taskId, fromSessionId }: { taskId: number; fromSessionId: string }) {
+function NewSession({ taskId, fromSessionId, asleep }: { taskId: number; fromSessionId: string; asleep: boolean }) {
   const router = useRouter()
   const create = useCreateSession(taskId)
   const { data: agents } = useAgents()
@@ -90,7 +95,11 @@ function NewSession({ taskId, fromSessionId }: { taskId: number; fromSessionId: 
   return (
     <MenuRoot>
       <MenuTrigger asChild>
-        <IconButton label="New session" disabled={create.isPending} className="size-6">
+        <IconButton
+          label={asleep ? "New session: continue the task first" : "New session"}
+          disabled={create.isPending || asleep}
+          className="size-6"
+        >
           <Plus className="size-3.5" />
         </IconButton>
       </MenuTrigger>

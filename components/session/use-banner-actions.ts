@@ -1,12 +1,13 @@
 import { useRouter } from "next/navigation"
 import { useCallback, useState } from "react"
+import { taskExpired } from "@/lib/client/error-parser"
 import { errorSentence } from "@/lib/client/error-sentence"
-import { useResumeSession } from "@/lib/client/queries/session"
+import { useAbandonExecutor, useResumeSession } from "@/lib/client/queries/session"
 import { useCreateSession } from "@/lib/client/queries/tasks"
 import { sessionPath } from "@/lib/client/session-phase"
 import { readStored, writeStored } from "@/lib/client/stored"
 
-type Given = { onContinue: () => void; onCancelWaking: () => void }
+type Given = { onContinue: () => void; onCancelWaking: () => void; onComeBack: () => void }
 
 /** What the strip above the transcript can do. */
 export function useBannerActions(taskId: number, sessionId: string, given: Given) {
@@ -15,19 +16,22 @@ export function useBannerActions(taskId: number, sessionId: string, given: Given
   const [dismissedRun, setDismissedRun] = useState<string | null>(() => (typeof window === "undefined" ? null : readStored(key)))
   const create = useCreateSession(taskId)
   const { mutate: resume, isPending: resuming, error } = useResumeSession(sessionId)
-  const refused = create.error ?? error
+  const abandon = useAbandonExecutor(sessionId)
+  const refused = create.error ?? abandon.error ?? (taskExpired(error) ? null : error)
+  const orComeBack = { onError: (refusal: Error) => taskExpired(refusal) && given.onComeBack() }
   return {
     ...given,
     dismissedRun,
-    busy: create.isPending || resuming,
+    busy: create.isPending || abandon.isPending || resuming,
     refusal: refused ? errorSentence(refused) : null,
     onDismiss: (runId: string) => {
       writeStored(key, runId)
       setDismissedRun(runId)
     },
     onNewSession: () => create.mutate({ from_session_id: sessionId }, { onSuccess: (session) => router.push(sessionPath(session)) }),
-    onRetry: () => resume({}),
-    onFresh: () => resume({ fresh: true }),
+    onRetry: () => resume({}, orComeBack),
+    onFresh: () => resume({ fresh: true }, orComeBack),
+    onAbandon: () => abandon.mutate(),
     onUndoFresh: useCallback(() => resume({ reinstate: true }), [resume]),
   }
 }

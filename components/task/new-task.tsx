@@ -15,6 +15,7 @@ import { sessionPath } from "@/lib/client/session-phase"
 import { isAppError } from "@/lib/contracts/errors"
 import type { CreateTask } from "@/lib/contracts/task"
 import { AgentPicker, comesBackSentence } from "./agent-picker"
+import { ImportDialog } from "./import-dialog"
 import { RepositoryInput } from "./repository-input"
 import { TypePicker } from "./type-picker"
 
@@ -30,6 +31,7 @@ export function NewTask() {
   const [storedAgent, setAgent] = useDraft("rewake.last-agent")
   const [storedType, setType] = useDraft("rewake.last-type")
   const [missing, setMissing] = useState(false)
+  const [importing, setImporting] = useState(false)
   const { data: agents } = useAgents()
   const create = useCreateTask()
   useAutoHeight(field, message)
@@ -89,7 +91,17 @@ export function NewTask() {
             </Button>
           </div>
         </div>
-        <p className="mt-2 min-h-[18px] px-1 text-s text-text-3">{agent && comesBackSentence[agent.comes_back]}</p>
+        <div className="mt-2 flex min-h-[18px] flex-wrap items-center gap-x-3 px-1 text-s text-text-3">
+          <p>{agent && comesBackSentence[agent.comes_back]}</p>
+          <button
+            type="button"
+            className="ml-auto underline-offset-2 hover:text-text hover:underline touch:min-h-11"
+            onClick={() => setImporting(true)}
+          >
+            Import session…
+          </button>
+          {importing && <ImportDialog onClose={() => setImporting(false)} />}
+        </div>
         <div className={cn("mt-3", type !== "code" && "hidden")}>
           <RepositoryInput value={repository} onChange={setRepository} error={repositoryError} />
         </div>

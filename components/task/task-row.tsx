@@ -24,7 +24,7 @@ export const TaskRow = memo(function TaskRow({ task, current, agentName, now }: 
         )}
       >
         <span className="flex self-center">
-          <PhaseGlyph phase={taskPhase(task)} />
+          <PhaseGlyph phase={taskPhase(task, now)} />
         </span>
         <span className="truncate font-[480]">{task.title}</span>
         <time
@@ -34,7 +34,7 @@ export const TaskRow = memo(function TaskRow({ task, current, agentName, now }: 
         >
           {now > 0 && formatAgo(task.last_activity_at, now)}
         </time>
-        <span className="col-start-2 col-end-4 truncate text-s text-text-3">{taskSubline(task, agentName)}</span>
+        <span className="col-start-2 col-end-4 truncate text-s text-text-3">{taskSubline(task, agentName, now)}</span>
       </Link>
       <div className="absolute top-1 right-1 opacity-0 focus-within:opacity-100 group-focus-within/row:opacity-100 group-hover/row:opacity-100 has-data-[state=open]:opacity-100 touch:opacity-100">
         <TaskMenu task={task} />

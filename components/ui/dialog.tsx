@@ -13,15 +13,22 @@ type DialogProps = {
   description?: ReactNode
   children?: ReactNode
   className?: string
+  /** Where the focus goes afterwards, when that is not where it came from. */
+  onCloseFocus?: () => void
 }
 
-export function Dialog({ open, onOpenChange, title, description, children, className }: DialogProps) {
+export function Dialog({ open, onOpenChange, title, description, children, className, onCloseFocus }: DialogProps) {
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       <Radix.Portal>
         <Radix.Overlay className={veilClass} />
         <Radix.Content
           {...(description ? {} : { "aria-describedby": undefined })}
+          onCloseAutoFocus={(event) => {
+            if (!onCloseFocus) return
+            event.preventDefault()
+            onCloseFocus()
+          }}
           className={cn(
             "-translate-x-1/2 -translate-y-1/2 fixed top-1/2 left-1/2 z-50 max-h-[85dvh] w-[min(460px,calc(100vw-32px))] overflow-y-auto rounded-xl border border-line bg-raised px-[22px] pt-5 pb-[18px] shadow-pop outline-none data-[state=open]:animate-[appear_.14s_ease-out]",
             className,

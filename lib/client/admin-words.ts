@@ -30,31 +30,28 @@ export function comesBackBy(session: AdminSession): { way: string; reason: strin
 export type RowAction = { action: "resume" | "stop"; word: string }
 
 export function rowAction(session: AdminSession): RowAction | null {
+  // Only its owner's word brings back a task that was put away.
+  if (session.executor_status === "deleted" || session.executor_status === "reaping") return null
   if (session.is_agent_running) return { action: "stop", word: "Stop" }
   if (session.state === "ERROR") return { action: "resume", word: "Retry" }
   return session.is_resumable && session.resume_reason !== "stale_execution" ? { action: "resume", word: "Resume" } : null
 }
 
 const outcomeWords: Record<string, string> = {
-  adopted: "its run went on: the same agent was adopted",
+  adopted: "the same agent goes on: it was adopted",
   resumed: "its agent was started again",
   interrupted: "its run could not go on and was marked interrupted",
   at_rest: "no run was open",
+  not_resumable: "its agent is gone and cannot be resumed; a person decides",
   undecided: "its executor did not answer; nothing was decided",
   not_mine: "another server had it",
   failed: "recovery failed",
 }
 export const outcomeSentence = (outcome: string) => outcomeWords[outcome] ?? outcome.replaceAll("_", " ")
 
-/** A server that was killed could not write its end: on one host, only the newest boot can still be running. */
-export function runningBoots(recoveries: readonly Recovery[]): Set<string> {
-  const newest = new Map<string, Recovery>()
-  for (const boot of recoveries) {
-    const other = newest.get(boot.hostname)
-    if (!other || other.started_at < boot.started_at) newest.set(boot.hostname, boot)
-  }
-  return new Set([...newest.values()].filter((boot) => boot.ended_at === null).map((boot) => boot.boot_id))
-}
+/** One that was killed is given its end by the next server, or by another one. */
+export const runningBoots = (recoveries: readonly Recovery[]): Set<string> =>
+  new Set(recoveries.filter((boot) => boot.ended_at === null).map((boot) => boot.boot_id))
 
 export const formatMs = (ms: number) => (ms < 10_000 ? `${Math.round(ms).toLocaleString("en")} ms` : `${Math.round(ms / 1000)} s`)
 

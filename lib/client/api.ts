@@ -7,11 +7,15 @@ export class NetworkError extends Error {
 
 type Method = "GET" | "POST" | "PATCH" | "DELETE"
 
-async function request<T>(method: Method, path: string, body?: unknown): Promise<T> {
+function request<T>(method: Method, path: string, body?: unknown): Promise<T> {
+  return body === undefined ? ask(method, path, null) : ask(method, path, { type: "application/json", content: JSON.stringify(body) })
+}
+
+async function ask<T>(method: Method, path: string, body: { type: string; content: BodyInit } | null): Promise<T> {
   const init: RequestInit = { method, credentials: "same-origin", headers: { accept: "application/json" } }
-  if (body !== undefined) {
-    init.headers = { accept: "application/json", "content-type": "application/json" }
-    init.body = JSON.stringify(body)
+  if (body) {
+    init.headers = { accept: "application/json", "content-type": body.type }
+    init.body = body.content
   }
   const response = await fetch(path, init).catch((cause: unknown) => {
     throw new NetworkError("The server could not be reached.", { cause })
@@ -40,5 +44,6 @@ const unknownFailure = (status: number): Error =>
 
 export const getJson = <T>(path: string) => request<T>("GET", path)
 export const postJson = <T>(path: string, body: unknown = {}) => request<T>("POST", path, body)
+export const postFile = <T>(path: string, file: File, type: string) => ask<T>("POST", path, { type, content: file })
 export const patchJson = <T>(path: string, body: unknown) => request<T>("PATCH", path, body)
 export const deleteJson = (path: string) => request<void>("DELETE", path)

@@ -33,6 +33,18 @@ export function formatMoment(iso: string, now: number): string {
   return `${day.format(at)} ${clock.format(at)}`
 }
 
+/** How long something is kept: "24 hours", "90 min", "2 s". */
+export function formatHours(hours: number): string {
+  if (hours >= 2 || hours === 1) return plural(Math.round(hours * 10) / 10, "hour")
+  return hours * 60 >= 1 ? `${Math.round(hours * 60)} min` : `${Math.round(hours * 3600)} s`
+}
+
+/** "40 min" or "2 h" until then, never less than a minute. */
+export function formatUntil(iso: string, now: number): string {
+  const minutes = Math.max(1, Math.ceil((Date.parse(iso) - now) / 60_000))
+  return minutes < 100 ? `${minutes} min` : `${Math.round(minutes / 60)} h`
+}
+
 export function formatBytes(bytes: number): string {
   if (bytes < 1024) return `${bytes} B`
   if (bytes < 1024 * 1024) return `${Math.round(bytes / 1024)} KB`

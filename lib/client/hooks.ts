@@ -23,6 +23,25 @@ export function useNow(everyMs: number): number {
   return now
 }
 
+/** Timers count to 2³¹ ms at most; a moment further away is looked at again then. */
+const LONGEST_TIMER_MS = 2_000_000_000
+
+/** Whether a moment has passed, told in that moment. */
+export function usePast(iso: string | null): boolean {
+  const [past, setPast] = useState(false)
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const look = () => {
+      const left = iso === null ? Number.POSITIVE_INFINITY : Date.parse(iso) - Date.now()
+      setPast(left <= 0)
+      if (left > 0 && iso !== null) timer = setTimeout(look, Math.min(left, LONGEST_TIMER_MS))
+    }
+    look()
+    return () => clearTimeout(timer)
+  }, [iso])
+  return past
+}
+
 /** Below this the list and the page are screens of their own; the same width as the style sheet's. */
 const PHONE = "(width < 700px)"
 const onPhoneChange = (listener: () => void) => {

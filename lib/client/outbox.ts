@@ -4,8 +4,11 @@ import { readStored, writeStored } from "./stored"
 export type Unsent = {
   readonly clientMessageId: string
   readonly text: string
-  readonly state: "sending" | "accepted" | "unreachable" | "refused"
+  /** `expired`: the task was put away. It waits for a person's decision, and nothing sends it by itself. */
+  readonly state: "sending" | "accepted" | "unreachable" | "refused" | "expired"
   readonly sentence: string | null
+  /** When the task was last active, as the server that refused it said: anything later means that it is back. */
+  readonly expiredSince?: string
 }
 
 const keyOf = (sessionId: string) => `rewake.outbox.${sessionId}`

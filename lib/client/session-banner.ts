@@ -1,6 +1,8 @@
+import type { RestorePreview } from "@/lib/contracts/restore"
 import { interruptionSentence } from "@/lib/contracts/sentences"
 import type { InterruptionReason, SessionStatusReport } from "@/lib/contracts/status"
 import type { SessionView } from "@/lib/contracts/task"
+import { isPutAway, troubleSentence } from "./task-restore"
 import type { Transcript, Waking } from "./transcript-items"
 
 /** What the strip above the transcript says; at most one thing at a time, the most pressing. */
@@ -9,8 +11,11 @@ export type Banner =
   | { kind: "woken"; waking: Waking }
   | { kind: "interrupted"; runId: string; sentence: string }
   | { kind: "not_resumable" }
-  | { kind: "error"; sentence: string; details: string | null }
-  | { kind: "silent" }
+  | { kind: "error"; sentence: string; details: string | null; abandonable: boolean }
+  /** `abandoned`: a person gave it up; it still holds its place. */
+  | { kind: "silent"; abandoned: boolean }
+  /** Put away or expired: only a person's word brings it back. */
+  | { kind: "asleep"; files: RestorePreview["files"] | undefined }
 
 type Facts = {
   session: SessionView | undefined
@@ -20,27 +25,37 @@ type Facts = {
   dismissedRun: string | null
   /** A waking that ended a moment ago. */
   justWoken: Waking | null
+  expired?: boolean
+  preview?: RestorePreview | undefined
 }
 
-export function pickBanner({ session, report, transcript, dismissedRun, justWoken }: Facts): Banner | null {
+export function pickBanner({ session, report, transcript, dismissedRun, justWoken, expired, preview }: Facts): Banner | null {
   if (transcript.waking) return { kind: "waking", waking: transcript.waking }
   if (justWoken) return { kind: "woken", waking: justWoken }
   if (!session) return null
+  // What was asked before it was put away may still say that the files are there.
+  if (isPutAway(session.executor_status)) return { kind: "asleep", files: preview?.files.kind === "kept" ? undefined : preview?.files }
   if (session.state === "ERROR" || session.executor_status === "error" || report?.resume_reason === "workspace_missing") {
-    return { kind: "error", sentence: errorWords(report, transcript), details: transcript.trouble?.message ?? null }
+    const { trouble, abandoned } = transcript
+    const abandonable = trouble?.of === "executor" && trouble.reason === "unreachable" && !abandoned
+    return { kind: "error", sentence: errorWords(report, transcript), details: trouble?.message ?? null, abandonable }
   }
-  if (session.executor_status === "unknown" || report?.executor_status === "unknown") return { kind: "silent" }
+  if (session.executor_status === "unknown" || report?.executor_status === "unknown") {
+    return { kind: "silent", abandoned: transcript.abandoned }
+  }
   if (report?.resume_reason === "not_resumable" && !report.is_resumable) return { kind: "not_resumable" }
   const interrupted = transcript.interrupted
   if (interrupted && interrupted.runId !== dismissedRun && !transcript.run) {
     return { kind: "interrupted", runId: interrupted.runId, sentence: sentenceOf(interrupted.reason) }
   }
-  return null
+  return expired && !transcript.run ? { kind: "asleep", files: preview?.files } : null
 }
 
 const sentenceOf = (reason: InterruptionReason): string => interruptionSentence[reason] ?? "This run was interrupted."
 
-function errorWords(report: SessionStatusReport | undefined, { trouble }: Transcript): string {
+function errorWords(report: SessionStatusReport | undefined, { trouble, comeback }: Transcript): string {
+  if (comeback?.state === "failed" && comeback.archived)
+    return `This task could not be brought back yet. ${troubleSentence(comeback.trouble)} Transcript and queue are kept.`
   if (report?.resume_reason === "workspace_missing") return "The workspace of this session is missing. The transcript is kept."
   return trouble?.of === "agent"
     ? "The agent of this session could not be started. Transcript, queue and files are kept."

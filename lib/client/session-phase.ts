@@ -1,4 +1,5 @@
 import type { SessionView, TaskView } from "@/lib/contracts/task"
+import { formatUntil } from "./format"
 
 /** What a person sees of a session at a glance; each has its own glyph and word. */
 export type Phase = "needs_you" | "working" | "interrupted" | "error" | "idle" | "asleep" | "completed"
@@ -33,9 +34,13 @@ export function leadingSession(task: TaskView): SessionView | undefined {
   return task.sessions.find((s) => phaseOf(s) === "needs_you") ?? task.sessions.find((s) => phaseOf(s) === "working") ?? newestSession(task)
 }
 
-export function taskPhase(task: TaskView): Phase {
+/** Unused for longer than its kind is kept: a message asks first whether it should come back. */
+export const isExpired = (task: TaskView, now: number) => task.expires_at !== null && Date.parse(task.expires_at) <= now
+
+export function taskPhase(task: TaskView, now = Date.now()): Phase {
   const lead = leadingSession(task)
   const phase = lead ? phaseOf(lead) : "idle"
+  if (phase === "idle" && isExpired(task, now)) return "asleep"
   const ended = task.state === "COMPLETED" || task.state === "CANCELLED"
   return ended && phase !== "needs_you" && phase !== "working" ? "completed" : phase
 }
@@ -54,22 +59,34 @@ export function groupTasks(tasks: readonly TaskView[]): TaskGroups {
 }
 
 /** The list's second line: the state in words, and what would help to know next. */
-export function taskSubline(task: TaskView, agentName: string): string {
-  const phase = taskPhase(task)
+export function taskSubline(task: TaskView, agentName: string, now = Date.now()): string {
+  const phase = taskPhase(task, now)
   switch (phase) {
     case "needs_you":
       return leadingSession(task)?.waits[0]?.title ?? "needs you"
     case "working":
       return `working · ${agentName}`
     case "asleep":
-      return "asleep · wakes on a message"
+      return isExpired(task, now) || leadingSession(task)?.executor_status === "deleted"
+        ? "asleep · can be continued"
+        : `asleep · ${expiresSoon(task, now) ?? "wakes on a message"}`
     case "completed":
       return task.state === "CANCELLED" ? "cancelled" : "completed"
     case "idle":
     case "interrupted":
     case "error":
-      return task.sessions.length > 1 ? `${phaseWord[phase]} · ${task.sessions.length} sessions` : `${phaseWord[phase]} · ${agentName}`
+      return `${phaseWord[phase]} · ${expiresSoon(task, now) ?? (task.sessions.length > 1 ? `${task.sessions.length} sessions` : agentName)}`
   }
+}
+
+/** Sooner than this it is said in the list; before, it would only be noise. */
+const EXPIRY_SAID_MS = 3_600_000
+
+/** "expires in 40 min": from what the page has, so that nobody is asked for it. */
+function expiresSoon(task: TaskView, now: number): string | null {
+  if (task.expires_at === null) return null
+  const left = Date.parse(task.expires_at) - now
+  return left > 0 && left <= EXPIRY_SAID_MS ? `expires in ${formatUntil(task.expires_at, now)}` : null
 }
 
 export const sessionPath = (session: { task_id: number; id: string }) => `/tasks/${session.task_id}/sessions/${session.id}`

@@ -1,5 +1,6 @@
 import { io, type Socket } from "socket.io-client"
 import { fromErrorBody } from "@/lib/contracts/errors"
+import type { RestoreProgress } from "@/lib/contracts/restore"
 import { type ClientToServerEvents, PUSH_NAMES, type PushedEvent, type Refused, type ServerToClientEvents } from "@/lib/contracts/socket"
 import type { SessionStatusReport } from "@/lib/contracts/status"
 
@@ -22,6 +23,7 @@ let socket: Socket<ServerToClientEvents, ClientToServerEvents> | null = null
 let state: ConnectionState = "connecting"
 const stateListeners = new Set<() => void>()
 const taskListeners = new Set<(taskId: number) => void>()
+const progressListeners = new Set<(progress: RestoreProgress) => void>()
 const subscribers = new Map<string, SessionSubscriber>()
 
 function setState(next: ConnectionState): void {
@@ -61,6 +63,9 @@ function connection(): Socket<ServerToClientEvents, ClientToServerEvents> {
   opened.on("task.changed", ({ task_id }) => {
     for (const listener of taskListeners) listener(task_id)
   })
+  opened.on("session.restore_progress", (progress) => {
+    for (const listener of progressListeners) listener(progress)
+  })
   socket = opened
   return opened
 }
@@ -92,6 +97,12 @@ export function onTaskChanged(listener: (taskId: number) => void): () => void {
   taskListeners.add(listener)
   connection()
   return () => taskListeners.delete(listener)
+}
+
+export function onRestoreProgress(listener: (progress: RestoreProgress) => void): () => void {
+  progressListeners.add(listener)
+  connection()
+  return () => progressListeners.delete(listener)
 }
 
 export function onConnectionState(listener: () => void): () => void {

@@ -1,7 +1,7 @@
 import type { EventOf, SessionEvent } from "@/lib/contracts/events"
 import type { WaitOption } from "@/lib/contracts/waits"
 import { answerWords, interruptionWords, receiptVerb, receiptWords } from "./event-words"
-import { formatSpan } from "./format"
+import { formatBytes, formatSpan, plural } from "./format"
 
 /**
  * A session's life on one axis of time: which servers had it, its executor, its runs and waits, and below them what happened in
@@ -160,16 +160,17 @@ function noticeExecutor(draft: Draft, event: SessionEvent): void {
     case "executor.error":
       begin("bad", `error · ${event.message}`)
       return happened(draft, event, "executor error", "bad", event.message)
+    case "executor.reaping":
+      return begin("server", "being put away")
     case "executor.stopped":
+      endOpen(executor, timeOf(event))
+      return happened(draft, event, "executor", "quiet", `stopped · ${event.reason.replaceAll("_", " ")}`)
     case "executor.deleted":
       endOpen(executor, timeOf(event))
-      return happened(
-        draft,
-        event,
-        "executor",
-        "quiet",
-        event.kind === "executor.deleted" ? "deleted" : `stopped · ${event.reason.replaceAll("_", " ")}`,
-      )
+      if (event.archive_id !== null) return happened(draft, event, "executor", "quiet", "deleted; its archive was verified")
+      return happened(draft, event, "executor", "bad", "deleted without an archive; the files are lost")
+    case "archive.failed":
+      return endOpen(executor, timeOf(event))
   }
 }
 
@@ -234,6 +235,12 @@ function endRun(draft: Draft, event: EventOf<"run.completed" | "run.failed" | "r
     happened(draft, event, "cancelled", "quiet", `a person stopped the run${run ? ` after ${formatSpan(timeOf(event) - run.from)}` : ""}`)
 }
 
+function archived(draft: Draft, event: SessionEvent, what: string, tone: Tone, detail: string): void {
+  const at = timeOf(event)
+  draft.lanes.archives.push({ key: `archive:${event.seq}`, from: at, to: at, tone, label: `${what}: ${detail}` })
+  happened(draft, event, what, tone, detail)
+}
+
 function noticeRest(draft: Draft, event: SessionEvent): void {
   switch (event.kind) {
     case "recovery.receipt": {
@@ -258,17 +265,16 @@ function noticeRest(draft: Draft, event: SessionEvent): void {
     case "record.rejected":
       return happened(draft, event, "record refused", "bad", event.reason)
     case "archive.created":
+      return archived(draft, event, "put away", "server", `${plural(event.files, "file")}, ${formatBytes(event.bytes)}`)
+    case "restore.requested":
+      return happened(draft, event, "asked back", "quiet", event.archive_id ? "its archive is unpacked" : "its executor was still there")
     case "archive.restored":
-      draft.lanes.archives.push({
-        key: `archive:${event.seq}`,
-        from: timeOf(event),
-        to: timeOf(event),
-        tone: "quiet",
-        label: event.kind.slice(8),
-      })
-      return happened(draft, event, "archive", "quiet", `${event.kind.slice(8)} · ${event.files} files`)
+      return archived(draft, event, "files back", "alive", `${plural(event.files, "file")} verified, ${formatBytes(event.bytes)}`)
     case "archive.failed":
-      draft.lanes.archives.push({ key: `archive:${event.seq}`, from: timeOf(event), to: timeOf(event), tone: "bad", label: "failed" })
-      return happened(draft, event, "archive failed", "bad", event.message)
+      return archived(draft, event, "archive failed", "bad", event.message)
+    case "session.imported": {
+      const skipped = event.skipped > 0 ? `, ${event.skipped} skipped` : ""
+      return happened(draft, event, "imported", "quiet", `${plural(event.events, "event")} from another server${skipped}`)
+    }
   }
 }

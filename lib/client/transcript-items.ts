@@ -56,6 +56,11 @@ export type Note =
   | { about: "fresh_start"; undoable: boolean }
   | { about: "memory_refused"; reason: string }
   | { about: "memory_back" }
+  | { about: "put_away"; files: number; bytes: number }
+  | { about: "put_away_lost" }
+  | { about: "archive_failed"; message: string; times: number }
+  | { about: "restore_failed"; message: string; times: number }
+  | { about: "imported"; events: number; skipped: number }
 export type NoteItem = Base & { type: "note"; note: Note }
 
 export type Item = UserItem | MessageItem | ToolItem | PlanItem | WaitItem | RunEndItem | ReceiptItem | NoteItem
@@ -66,12 +71,19 @@ export type Prompt = {
   rank: number
   clientMessageId: string | null
   stage: "queued" | "placed" | "withdrawn"
+  /** Why it waits for a person's word; null when it goes by itself. */
+  held: string | null
 }
 export type OpenRun = { runId: string; startedAt: string; cancelRequested: boolean }
-export type WakingStep = { name: "executor" | "memory"; at: string; doneAt: string | null }
-export type Waking = { first: boolean; steps: readonly WakingStep[] }
+export type WakingStep = { name: "executor" | "files" | "memory"; at: string; doneAt: string | null }
+/** `restores`: the files come out of an archive first. */
+export type Waking = { first: boolean; restores?: boolean; steps: readonly WakingStep[] }
+/** What became of the last restore since the task was put away; `seq` is where the log said so. */
+export type Comeback =
+  | { state: "under_way" | "done"; seq: number; archived: boolean }
+  | { state: "failed"; seq: number; archived: boolean; trouble: Trouble }
 /** What stands in the way; `of` says which part of the session failed. */
-export type Trouble = { of: "executor" | "agent"; message: string }
+export type Trouble = { of: "executor" | "agent"; reason: string; message: string }
 export type Interrupted = { runId: string; reason: InterruptionReason; at: string }
 
 export type Transcript = {
@@ -96,4 +108,8 @@ export type Transcript = {
   readonly woken: Waking | null
   /** Key of the divider that offers to undo a fresh start. */
   readonly freshStart: string | null
+  /** Null while nobody asked for the task back. */
+  readonly comeback: Comeback | null
+  /** The executor was given up, and has not answered since. */
+  readonly abandoned: boolean
 }

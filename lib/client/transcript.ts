@@ -1,4 +1,5 @@
 import type { EventKind, EventOf, SessionEvent } from "@/lib/contracts/events"
+import { noticeComeback, startWaking, unpacks } from "./transcript-comeback"
 import { base, type Draft, find, put } from "./transcript-draft"
 import type { Note, Prompt, RunEnd, Settled, Transcript, WakingStep } from "./transcript-items"
 import { completeMessage, extendMessage, startTool, updateTool } from "./transcript-output"
@@ -7,7 +8,9 @@ import { completeMessage, extendMessage, startTool, updateTool } from "./transcr
  * Folds a session's log into what the page shows. Pure: applying the log piece by piece gives what applying it at once gives.
  * An event at or below `lastSeq` changes nothing, so that a reconnect may deliver it again.
  */
-export const emptyTranscript = (seed: readonly { prompt_id: string; message: string; position: number }[] = []): Transcript => {
+export const emptyTranscript = (
+  seed: readonly { prompt_id: string; message: string; position: number; held?: boolean }[] = [],
+): Transcript => {
   // Prompts queued before the oldest loaded event; real ranks are positive, so these stay in front in their own order.
   const prompts = seed.map<Prompt>((p) => ({
     promptId: p.prompt_id,
@@ -15,6 +18,7 @@ export const emptyTranscript = (seed: readonly { prompt_id: string; message: str
     rank: p.position - 1e12,
     clientMessageId: null,
     stage: "queued",
+    held: p.held ? "" : null,
   }))
   return {
     lastSeq: 0,
@@ -33,6 +37,8 @@ export const emptyTranscript = (seed: readonly { prompt_id: string; message: str
     trouble: null,
     woken: null,
     freshStart: null,
+    abandoned: false,
+    comeback: null,
   }
 }
 
@@ -53,6 +59,7 @@ export function applyEvents(before: Transcript, events: readonly SessionEvent[])
     draft.lastEventAt = event.ts
     noticeRun(draft, event)
     apply(draft, event)
+    noticeComeback(draft, event)
   }
   draft.waiting = [...draft.open].some((key) => key.startsWith("wait:"))
   const { queueChanged, ...after } = draft
@@ -76,6 +83,10 @@ function apply(draft: Draft, event: SessionEvent): void {
       return putPrompt(draft, event.prompt_id, { rank: event.rank })
     case "prompt.withdrawn":
       return putPrompt(draft, event.prompt_id, { stage: "withdrawn" })
+    case "prompt.held":
+      return putPrompt(draft, event.prompt_id, { held: event.reason })
+    case "prompt.released":
+      return putPrompt(draft, event.prompt_id, { held: null })
     case "message.user":
       // Journalled when it was accepted, perhaps in the middle of an earlier answer: it is shown once it is delivered.
       return putPrompt(draft, event.prompt_id, { text: event.content })
@@ -125,10 +136,11 @@ function apply(draft: Draft, event: SessionEvent): void {
       return endRun(draft, event, { outcome: "interrupted", reason: event.reason })
     case "executor.starting":
       draft.trouble = null
-      draft.waking = { first: draft.processesSince === null, steps: [{ name: "executor", at: event.ts, doneAt: null }] }
+      draft.waking = startWaking(draft, event.ts)
       return
     case "executor.ready":
       draft.trouble = null
+      draft.abandoned = false
       return nextWakingStep(draft, event.ts, draft.waking !== null)
     case "resume.started":
       return nextWakingStep(draft, event.ts, true)
@@ -146,12 +158,12 @@ function apply(draft: Draft, event: SessionEvent): void {
     case "resume.failed":
       // What is tried again at once is still waking.
       if (!event.retryable) draft.waking = null
-      draft.trouble = { of: "agent", message: event.reason }
+      draft.trouble = { of: "agent", reason: "resume_failed", message: event.reason }
       return note(draft, event, { about: "resume_failed", reason: event.reason })
     case "executor.error":
       draft.waking = null
-      draft.trouble = { of: "executor", message: event.message }
-      return noteExecutorError(draft, event)
+      draft.trouble = { of: "executor", reason: event.reason, message: event.message }
+      return noteFailure(draft, event, unpacks(draft) ? "restore_failed" : "executor_error")
     case "agent.session_retired":
       if (event.reason === "fresh_start") takeLastNote(draft, "agent_exited", (said) => said.stderr.trim() === "")
       return startFresh(draft, event)
@@ -159,9 +171,21 @@ function apply(draft: Draft, event: SessionEvent): void {
       settleFreshStart(draft)
       return note(draft, event, { about: "memory_back" })
     case "executor.stopped":
+      draft.waking = null
+      draft.trouble = null
+      draft.abandoned = event.reason === "abandoned"
+      return
     case "executor.deleted":
       draft.waking = null
-      return
+      draft.trouble = null
+      return event.archive_id === null ? note(draft, event, { about: "put_away_lost" }) : undefined
+    case "archive.created":
+      takeLastNote(draft, "agent_exited", (said) => said.stderr.trim() === "")
+      return note(draft, event, { about: "put_away", files: event.files, bytes: event.bytes })
+    case "archive.failed":
+      return noteFailure(draft, event, "archive_failed")
+    case "session.imported":
+      return note(draft, event, { about: "imported", events: event.events, skipped: event.skipped })
     case "spool.gap":
       return note(draft, event, { about: "gap", from: event.from, to: event.to })
     case "record.rejected":
@@ -176,7 +200,7 @@ function apply(draft: Draft, event: SessionEvent): void {
 function putPrompt(draft: Draft, promptId: string, change: Partial<Prompt>): void {
   const known = draft.prompts.get(promptId)
   // message.user comes before prompt.queued or alone; until its rank is known it stands last.
-  const prompt: Prompt = known ?? { promptId, text: "", rank: Number.MAX_SAFE_INTEGER, clientMessageId: null, stage: "queued" }
+  const prompt: Prompt = known ?? { promptId, text: "", rank: Number.MAX_SAFE_INTEGER, clientMessageId: null, stage: "queued", held: null }
   draft.prompts.set(promptId, { ...prompt, ...change })
   draft.queueChanged = true
 }
@@ -248,9 +272,10 @@ function endRun(draft: Draft, event: SessionEvent & { run_id: string }, end: Run
 function nextWakingStep(draft: Draft, ts: string, wakes: boolean): void {
   if (!wakes) return
   const done = (draft.waking?.steps ?? [])
-    .filter((step) => step.name === "executor")
+    .filter((step) => step.name !== "memory")
     .map<WakingStep>((step) => ({ ...step, doneAt: step.doneAt ?? ts }))
-  draft.waking = { first: draft.waking?.first ?? draft.processesSince === null, steps: [...done, { name: "memory", at: ts, doneAt: null }] }
+  const begun = draft.waking ?? { first: draft.processesSince === null }
+  draft.waking = { ...begun, steps: [...done, { name: "memory", at: ts, doneAt: null }] }
 }
 
 function finishWaking(draft: Draft, ts: string): void {
@@ -278,10 +303,11 @@ function note(draft: Draft, event: SessionEvent, content: Note): void {
 }
 
 /** The same failure, tried again and again, is one line. */
-function noteExecutorError(draft: Draft, event: EventOf<"executor.error">): void {
-  const before = takeLastNote(draft, "executor_error", (said) => said.message === event.message)
-  note(draft, event, { about: "executor_error", message: event.message, times: (before?.times ?? 0) + 1 })
+function noteFailure(draft: Draft, event: EventOf<"executor.error" | "archive.failed">, about: FailureNote["about"]): void {
+  const before = takeLastNote(draft, about, (said) => said.message === event.message)
+  note(draft, event, { about, message: event.message, times: (before?.times ?? 0) + 1 })
 }
+type FailureNote = Extract<Note, { times: number }>
 
 /** Takes away the note that what follows repeats. */
 function takeLastNote<A extends Note["about"]>(

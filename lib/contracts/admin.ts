@@ -52,6 +52,8 @@ export const Recovery = z.object({
   interrupted: z.number().int(),
   failed: z.number().int(),
   took_ms: z.number().nullable(),
+  /** What was found about the database itself. */
+  note: z.string().nullable(),
   sessions: z.array(RecoveryOutcome),
 })
 export type Recovery = z.infer<typeof Recovery>
@@ -68,3 +70,37 @@ export const AdminExecutor = z.object({
   last_seen_at: z.string().nullable(),
   error_message: z.string().nullable(),
 })
+
+/** What is kept, what is due to be put away, and what stands in the way. Nothing is deleted that this does not name first. */
+export const AdminArchives = z.object({
+  archives: z.array(
+    z.object({
+      id: z.string(),
+      session_id: z.string(),
+      task_id: z.number().int(),
+      title: z.string(),
+      owner: z.string(),
+      state: z.enum(["ready", "failed"]),
+      bytes: z.number().nullable(),
+      files: z.number().int().nullable(),
+      created_at: z.string(),
+      error: z.string().nullable(),
+    }),
+  ),
+  due: z.array(
+    z.object({
+      session_id: z.string(),
+      task_id: z.number().int(),
+      title: z.string(),
+      owner: z.string(),
+      expired_at: z.string(),
+      /** Null: it goes in the next round. */
+      blocked: z.string().nullable(),
+      failures: z.number().int(),
+      next_try_at: z.string().nullable(),
+      last_error: z.string().nullable(),
+    }),
+  ),
+  store: z.object({ kind: z.enum(["folder", "s3"]), location: z.string(), bytes: z.number(), count: z.number().int() }),
+})
+export type AdminArchives = z.infer<typeof AdminArchives>

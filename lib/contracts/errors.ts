@@ -18,6 +18,7 @@ export type ErrorDetails = {
     last_updated_at: string
     reason: "expired" | "executor_deleted"
   }
+  TASK_NOT_RESTORABLE: { state: string }
   PAYLOAD_TOO_LARGE: { limit_bytes: number }
   WORKSPACE_NOT_FOUND: { path: string }
   WORKSPACE_NOT_ALLOWED: { path: string }
@@ -42,6 +43,7 @@ export const httpStatus = {
   SESSION_TERMINAL: 409,
   SESSION_NOT_RESUMABLE: 409,
   TASK_EXPIRED_RESTORABLE: 409,
+  TASK_NOT_RESTORABLE: 409,
   PAYLOAD_TOO_LARGE: 413,
   WORKSPACE_NOT_FOUND: 422,
   WORKSPACE_NOT_ALLOWED: 422,

@@ -81,10 +81,15 @@ export const SessionEvent = z.discriminatedUnion("kind", [
   e("prompt.edited", { prompt_id: z.string(), content: z.string() }),
   e("prompt.reordered", { prompt_id: z.string(), rank: z.number() }),
   e("prompt.withdrawn", { prompt_id: z.string() }),
+  /** Waits for a person's word: after an import or a restored backup it may have been delivered in a life this log does not know. */
+  e("prompt.held", { prompt_id: z.string(), reason: z.string() }),
+  e("prompt.released", { prompt_id: z.string() }),
   e("prompt.delivering", { prompt_id: z.string(), ...run, spool_id: z.string(), body_sha256: z.string() }),
   e("prompt.delivered", { prompt_id: z.string(), ...run }),
 
   e("session.state_changed", { from: SessionState.nullable(), to: SessionState, cause: z.string() }),
+  /** Read from the files of another server. Nothing of its executor is here: the workspace is made anew. */
+  e("session.imported", { events: z.number().int(), skipped: z.number().int() }),
   e("resume.started", { strategy: z.string() }),
   e("resume.failed", { strategy: z.string(), reason: z.string(), retryable: z.boolean() }),
   e("agent.session_retired", { agent_session_id: z.string(), reason: z.string() }),
@@ -122,7 +127,12 @@ export const SessionEvent = z.discriminatedUnion("kind", [
   e("executor.ready", { ...executor, agentctl_instance_id: z.string(), worktree_path: z.string(), worktree_branch: z.string().nullable() }),
   e("executor.error", { ...executor, reason: z.string(), message: z.string() }),
   e("executor.stopped", { ...executor, reason: z.string() }),
-  e("executor.deleted", executor),
+  /** Expired and about to be archived: from here on nothing is started in it. */
+  e("executor.reaping", executor),
+  /** Null: let go without an archive, by an admin's standing order; the files are lost. */
+  e("executor.deleted", { ...executor, archive_id: z.string().nullable() }),
+  /** A person wants the task back; the archive is unpacked when the session wakes. Null: there is nothing to unpack. */
+  e("restore.requested", { ...executor, archive_id: z.string().nullable() }),
 
   e("agent.started", {
     agent_execution_id: z.string(),
@@ -171,3 +181,19 @@ export type NewEvent = Unplaced<SessionEvent>
 export const TERMINAL_KINDS = ["run.completed", "run.failed", "run.cancelled", "run.interrupted"] as const
 export type TerminalKind = (typeof TERMINAL_KINDS)[number]
 export const isTerminalKind = (kind: string): kind is TerminalKind => (TERMINAL_KINDS as readonly string[]).includes(kind)
+
+/** What the server does by itself, to a session nobody uses: it must not keep a task from expiring, or an archive from being tried again. */
+const QUIET: ReadonlySet<string> = new Set<EventKind>([
+  "status.derived",
+  "recovery.receipt",
+  "executor.starting",
+  "executor.ready",
+  "executor.error",
+  "executor.stopped",
+  "executor.reaping",
+  "executor.deleted",
+  "archive.created",
+  "archive.failed",
+  "agent.exited",
+])
+export const isActivity = (kind: string): boolean => !QUIET.has(kind)

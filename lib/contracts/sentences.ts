@@ -11,3 +11,10 @@ export const interruptionSentence: Record<InterruptionReason, string> = {
   token_invalid: "The question of this run can no longer be answered.",
   abandoned: "This run was given up because its executor could not be reached.",
 }
+
+const held: Record<string, string> = {
+  backup_restored: "The server's data was restored from a backup. The agent may have had this message already.",
+  imported: "This session was imported. The agent may have had this message already.",
+}
+/** Why a message waits for a person's word. */
+export const heldSentence = (reason: string): string => held[reason] ?? "The agent may have had this message already."

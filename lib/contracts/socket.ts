@@ -1,5 +1,6 @@
 import type { ErrorBody } from "./errors"
 import type { EventKind, SessionEvent } from "./events"
+import type { RestoreProgress } from "./restore"
 import type { SessionStatusReport } from "./status"
 
 export type PushName =
@@ -35,6 +36,8 @@ export type Ack<T> = (answer: T | Refused) => void
 export type ServerToClientEvents = Record<PushName, (event: PushedEvent) => void> & {
   /** The viewer's own task list changed: fetch this task again. Carries no content, so it needs no cursor. */
   "task.changed": (change: { task_id: number }) => void
+  /** How far a restore is. No fact of the journal: whoever misses one sees the next. */
+  "session.restore_progress": (progress: RestoreProgress) => void
 }
 
 export type ClientToServerEvents = {

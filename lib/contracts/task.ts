@@ -71,10 +71,16 @@ export const PatchTask = z.object({
   hidden: z.boolean().optional(),
   state: z.enum(["IN_PROGRESS", "REVIEW", "COMPLETED", "CANCELLED"]).optional(),
 })
+/** Printable, because a database key cannot hold a NUL. */
+export const ClientMessageId = z
+  .string()
+  .min(1)
+  .max(200)
+  .regex(/^\P{Cc}*$/u, "must not contain control characters")
 export const AppendMessage = z.object({
   message: text,
   session_id: z.string().optional(),
-  client_message_id: z.string().min(1).max(200).optional(),
+  client_message_id: ClientMessageId.optional(),
 })
 export const AppendResult = z.object({
   task_id: z.number().int(),
@@ -86,8 +92,19 @@ export const AppendResult = z.object({
 export type AppendResult = z.infer<typeof AppendResult>
 
 export const CreateSession = z.object({ agent: AgentId.optional(), runtime: Runtime.optional(), from_session_id: z.string().optional() })
-export const PatchPrompt = z.object({ message: text.optional(), position: z.number().int().min(0).optional() })
-export const QueuedPrompt = z.object({ prompt_id: z.string(), message: z.string(), position: z.number().int() })
+export const PatchPrompt = z.object({
+  message: text.optional(),
+  position: z.number().int().min(0).optional(),
+  /** Releases a message that was held after an import or a restored backup. */
+  held: z.literal(false).optional(),
+})
+export const QueuedPrompt = z.object({
+  prompt_id: z.string(),
+  message: z.string(),
+  position: z.number().int(),
+  /** Not sent until a person says so. */
+  held: z.boolean(),
+})
 export type QueuedPrompt = z.infer<typeof QueuedPrompt>
 export const ListQuery = z.object({
   cursor: z.string().optional(),

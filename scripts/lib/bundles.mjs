@@ -35,7 +35,11 @@ export function serverBundles(outdir, build) {
 export function programBundles(outdir) {
   return {
     ...common,
-    entryPoints: { agentctl: "./server/agentctl/main.ts", "demo-agent": "./server/agents/demo/main.ts" },
+    entryPoints: {
+      agentctl: "./server/agentctl/main.ts",
+      "archive-worker": "./server/agentctl/archive/worker.ts",
+      "demo-agent": "./server/agents/demo/main.ts",
+    },
     outdir,
     outExtension: { ".js": ".mjs" },
     // Only reached when better-sqlite3 is opened without `nativeBinding`, which would look for it in node_modules.
@@ -44,9 +48,9 @@ export function programBundles(outdir) {
   }
 }
 
-export async function buildPrograms(outdir) {
+export async function buildPrograms(outdir, extra = {}) {
   await mkdir(outdir, { recursive: true })
-  await esbuild.build(programBundles(outdir))
+  await esbuild.build({ ...programBundles(outdir), ...extra })
   const addon = "better_sqlite3.node"
   await copyFile(inProject("node_modules", "better-sqlite3", "build", "Release", addon), join(outdir, addon))
 }
@@ -54,6 +58,23 @@ export async function buildPrograms(outdir) {
 /** A single program of the checkout that is not part of the product. */
 export function toolBundle(entryPoint, outfile) {
   return { ...common, entryPoints: [entryPoint], outfile, packages: "external" }
+}
+
+/** Kill points that kill, in place of those that do nothing: for the build that `npm run torture` runs, never for one that is served. */
+const armed = {
+  plugins: [
+    {
+      name: "armed kill points",
+      setup: (build) =>
+        build.onResolve({ filter: /\/host\/kill-point$/ }, () => ({ path: inProject("tests", "torture", "armed-kill-point.ts") })),
+    },
+  ],
+}
+
+/** Server, agentctl and demo agents with armed kill points, over the pages of the given build. */
+export async function buildArmed(outdir, build) {
+  await esbuild.build({ ...serverBundles(outdir, build), ...armed })
+  await buildPrograms(join(outdir, "programs"), armed)
 }
 
 export { esbuild }

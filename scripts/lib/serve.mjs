@@ -5,8 +5,8 @@ const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"]
 /** Ctrl-C reaches this process from the terminal and again from npm; the server should hear of it once. */
 const SAME_SIGNAL_MS = 1000
 
-/** Runs a program in the foreground, hands signals on to it, and ends as it ends. */
-export function runInForeground(command, args, env = process.env) {
+/** Runs a program in the foreground, hands signals on to it, and ends as it ends, after `beforeExit`. */
+export function runInForeground(command, args, env = process.env, beforeExit = async () => {}) {
   const child = spawn(command, args, { cwd: root, env, stdio: "inherit" })
   const lastSent = new Map()
   for (const signal of FORWARDED) {
@@ -20,7 +20,8 @@ export function runInForeground(command, args, env = process.env) {
     console.error(error.message)
     process.exit(1)
   })
-  child.on("exit", (code, signal) => {
+  child.on("exit", async (code, signal) => {
+    await beforeExit()
     if (signal === null) process.exit(code ?? 1)
     for (const name of FORWARDED) process.removeAllListeners(name)
     process.kill(process.pid, signal)

@@ -2,26 +2,29 @@ import type { z } from "zod"
 import type { AdminExecutor, AdminFilter, AdminSessions, Recovery } from "../../lib/contracts/admin"
 import { AppError } from "../../lib/contracts/errors"
 import type { Coordinator } from "../execution"
-import type { Database, Session } from "../platform/database"
+import type { Session } from "../platform/database"
 import { decodeCursor, encodeCursor } from "../platform/page-cursor"
 import type { Sessions } from "../sessions"
+import { type ArchiveDeps, listArchives } from "./archives"
 
-type Deps = { db: Database; sessions: Sessions; coordinator: Coordinator; insensitive: boolean }
+type Deps = { sessions: Sessions; coordinator: Coordinator; insensitive: boolean } & ArchiveDeps
 type Query = { filter: AdminFilter; q?: string | undefined; cursor?: string | undefined; limit: number }
 
-/** Filters as conditions on columns the log keeps: no session has to be derived to be counted. */
-const WHERE: Record<AdminFilter, object> = {
+/** Filters as conditions on columns the log keeps: no session has to be derived to be counted. `running`: sessions whose agent is up. */
+const conditions = (running: readonly string[]): Record<AdminFilter, object> => ({
   all: {},
   running: { open_run_id: { not: null }, open_waits: 0 },
   waiting: { open_waits: { gt: 0 } },
   interrupted: { open_run_id: null, interruption: { not: null } },
-  agent_gone: { state: "WAITING_FOR_INPUT", open_run_id: null },
+  agent_gone: { state: "WAITING_FOR_INPUT", open_run_id: null, id: { notIn: running } },
   executor_error: { state: "ERROR" },
-}
+})
+/** As many as one machine could ever run; the list becomes parameters of a query. */
+const MOST_AGENTS = 10_000
 const RECOVERIES = 50
 
 /** The queries behind the status pages, and the two things an admin may do to another's session: wake it, stop it. */
-export function createSystemStatus({ db, sessions, coordinator, insensitive }: Deps) {
+export function createSystemStatus({ db, sessions, coordinator, insensitive, findExpired, store }: Deps) {
   async function listSessions(query: Query): Promise<AdminSessions> {
     const titled = query.q
       ? await db.task.findMany({
@@ -30,10 +33,17 @@ export function createSystemStatus({ db, sessions, coordinator, insensitive }: D
           take: 1000,
         })
       : null
+    // By index: agents that run are few, however many sessions there are.
+    const up = await db.executorRunning.findMany({
+      where: { agent_execution_id: { gt: "" } },
+      select: { session_id: true },
+      take: MOST_AGENTS,
+    })
+    const where = conditions(up.map((row) => row.session_id))
     const after = query.cursor ? decodeCursor(query.cursor) : null
     const rows = await db.session.findMany({
       where: {
-        ...WHERE[query.filter],
+        ...where[query.filter],
         ...(titled ? { task_id: { in: titled.map((task) => task.id) } } : {}),
         ...(after ? { OR: [{ updated_at: { lt: after.at } }, { updated_at: after.at, id: { lt: after.id } }] } : {}),
       },
@@ -42,8 +52,8 @@ export function createSystemStatus({ db, sessions, coordinator, insensitive }: D
     })
     const page = rows.slice(0, query.limit)
     const last = page.at(-1)
-    const kinds = Object.keys(WHERE) as AdminFilter[]
-    const counts = await Promise.all(kinds.map(async (kind) => [kind, await db.session.count({ where: WHERE[kind] })] as const))
+    const kinds = Object.keys(where) as AdminFilter[]
+    const counts = await Promise.all(kinds.map(async (kind) => [kind, await db.session.count({ where: where[kind] })] as const))
     return {
       items: await describe(page),
       next_cursor: rows.length > query.limit && last ? encodeCursor({ at: last.updated_at, id: last.id }) : null,
@@ -128,6 +138,6 @@ export function createSystemStatus({ db, sessions, coordinator, insensitive }: D
     else await coordinator.stop(session.id)
   }
 
-  return { listSessions, listRecoveries, listExecutors, act }
+  return { listSessions, listRecoveries, listExecutors, listArchives: () => listArchives({ db, findExpired, store }), act }
 }
 export type SystemStatus = ReturnType<typeof createSystemStatus>

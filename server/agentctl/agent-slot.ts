@@ -1,14 +1,17 @@
 import type { PutAgent, PutAgentAnswer } from "../../lib/contracts/agentctl/protocol"
-import { Agent, type Begun } from "./acp/agent"
+import { killPoint } from "../../lib/host/kill-point"
+import { Agent, type Begun, type Conversation } from "./acp/agent"
 import type { AgentExit } from "./acp/agent-process"
 import { Failure } from "./failure"
 import type { FactsFile } from "./session-facts"
+import type { Resolved, SessionManager } from "./session-manager"
 import type { Spool } from "./spool"
 
 export interface SlotPlace {
   sessionId: string
   spool: Spool
   facts: FactsFile
+  manager: SessionManager
   workspace: string
   dataDir: string
   /** Told once, after the last output of an agent that had become ready. */
@@ -46,15 +49,22 @@ export class AgentSlot {
   }
 
   private async start(): Promise<PutAgentAnswer> {
-    const { facts, spool } = this.place
+    const { facts, spool, manager } = this.place
     const agent_execution_id = this.executionId
+    const { start } = this.body
+    let resolved: Resolved | null = null
     try {
       const agent = await Agent.spawn({ ...this.place, body: this.body })
       this.agent = agent
+      killPoint("agent.spawned")
       const processes = agent.process.recorded
       await facts.change({ agent: { agent_execution_id, announced: false, processes } })
       if (this.stopRequested) throw new Failure("AGENT_START_FAILED", "The agent was stopped before it was ready.")
-      this.begun = await agent.begin(this.body.start)
+      if (start.kind === "resolve") resolved = await manager.resolve(start)
+      this.begun = await agent.begin(start.kind === "resolve" ? conversation(resolved) : start)
+      killPoint("agent.begun")
+      // Before it is announced: a daemon killed in between would otherwise begin anew what the server takes for continued.
+      await manager.save(this.begun.agent_session_id, start)
       await facts.change({ agent: { agent_execution_id, announced: true, processes } })
     } catch (error) {
       await this.giveUp()
@@ -67,7 +77,7 @@ export class AgentSlot {
     this.state = "ready"
     void agent.exit.then((exit) => this.finish(exit))
     await spool.durable()
-    return { ...begun, pid }
+    return { ...begun, pid, ...(resolved ? { resolved_from: resolved.from } : {}) }
   }
 
   private async giveUp(): Promise<void> {
@@ -84,3 +94,6 @@ export class AgentSlot {
     await this.place.ended(this, exit).finally(this.setOver)
   }
 }
+
+const conversation = (resolved: Resolved | null): Conversation =>
+  resolved && resolved.from !== "new" ? { kind: "continue", agent_session_id: resolved.agent_session_id } : { kind: "new" }

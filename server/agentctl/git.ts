@@ -58,5 +58,45 @@ export function createGit(dataDir: string): Git {
   }
 }
 
+export interface GitPipe {
+  /** Given to git; a number is an open file. */
+  input?: Buffer | number
+  /** An open file that takes the output; without one it is returned. */
+  output?: number
+  /** Exit codes besides 0 that are an answer, not a failure. */
+  accept?: number[]
+}
+export type PipedGit = (cwd: string, args: string[], pipe?: GitPipe) => Promise<{ code: number; stdout: Buffer }>
+
+/** For names and objects: bytes in, bytes out, whatever their size. Asks without taking locks, and runs nothing a repository's config names. */
+export function createPipedGit(dataDir: string): PipedGit {
+  const env = { ...gitEnvironment(dataDir, process.env), GIT_TERMINAL_PROMPT: "0", GIT_OPTIONAL_LOCKS: "0", LC_ALL: "C" }
+  return (cwd, args, { input, output, accept = [] } = {}) =>
+    new Promise((resolve, reject) => {
+      const stdin = typeof input === "number" ? input : input ? "pipe" : "ignore"
+      const child = spawn("git", [...NEUTRAL, "-c", "core.fsmonitor=false", ...args], {
+        cwd,
+        env,
+        stdio: [stdin, output ?? "pipe", "pipe"],
+      })
+      const chunks: Buffer[] = []
+      let stderr = ""
+      child.stdout?.on("data", (bytes: Buffer) => chunks.push(bytes))
+      child.stderr?.on("data", (bytes) => {
+        stderr = (stderr + bytes).slice(-4096)
+      })
+      // git that ends before it has read everything says why in its exit.
+      child.stdin?.on("error", () => undefined)
+      child.stdin?.end(input)
+      child.on("error", (error) => reject(new Failure("WORKSPACE_FAILED", `git could not be run: ${error.message}`)))
+      child.on("close", (code) => {
+        if (code === 0 || (code !== null && accept.includes(code))) return resolve({ code, stdout: Buffer.concat(chunks) })
+        const last = stderr.trim().split("\n").at(-1)
+        const full = /No space left|Disk quota/i.test(stderr)
+        reject(new Failure(full ? "DISK_FULL" : "WORKSPACE_FAILED", withoutCredentials(last || `git ${args[0]} ended with code ${code}`)))
+      })
+    })
+}
+
 /** git repeats the URL it was given, and a URL may hold a password. */
 const withoutCredentials = (text: string): string => text.replace(/:\/\/[^/\s@]+@/g, "://")

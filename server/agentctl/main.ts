@@ -3,10 +3,14 @@ import { mkdirSync, readFileSync, realpathSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { type AgentctlFile, PROTOCOL_VERSION } from "../../lib/contracts/agentctl/protocol"
 import { lockFolder } from "../../lib/host/folder-lock"
+import { killPoint } from "../../lib/host/kill-point"
 import { processStartTime } from "../../lib/host/process-identity"
 import { writePrivateFile } from "../../lib/host/write-private-file"
+import { Archives } from "./archive/archives"
+import { createJobRunner } from "./archive/job"
+import { Restores } from "./archive/restores"
 import { parseArguments } from "./arguments"
-import { createGit } from "./git"
+import { createGit, createPipedGit } from "./git"
 import { listen } from "./http"
 import { type Log, openLog } from "./log"
 import { Sessions } from "./sessions"
@@ -29,24 +33,38 @@ async function main(): Promise<void> {
     process.stderr.write(`agentctl: another daemon holds ${dataDir}\n`)
     process.exit(EXIT_FOLDER_TAKEN)
   }
+  killPoint("daemon.locked")
   const log = openLog(join(dataDir, "logs/agentctl.log"))
   surviveMistakes(log)
 
   const workspaces = createWorkspaces(dataDir, createGit(dataDir))
   const sessions = new Sessions(dataDir, args.limits, workspaces, log)
   await sessions.adopt()
+  const runJob = createJobRunner(new URL("./archive-worker.mjs", import.meta.url), dataDir, (stack) =>
+    log.error("archive.unexpected", stack),
+  )
+  const archives = new Archives({ dataDir, runJob, log })
+  const restores = new Restores({ dataDir, workspaces, git: createPipedGit(dataDir), runJob, log })
+  await archives.clean()
 
   const startedAt = new Date().toISOString()
   const secret = randomBytes(32).toString("base64url")
   const identity = { instance_id: `actl_${randomUUID()}`, pid: process.pid, protocol: PROTOCOL_VERSION, build: args.build }
   const http = await listen(
-    { sessions, health: () => ({ ...identity, started_at: startedAt, sessions: sessions.count }), shutDown: () => void end("asked to") },
+    {
+      sessions,
+      archives,
+      restores,
+      health: () => ({ ...identity, started_at: startedAt, sessions: sessions.count }),
+      shutDown: () => void end("asked to"),
+    },
     secret,
     log,
   )
   const file: AgentctlFile = { ...identity, start_time: processStartTime(process.pid) ?? "", endpoint: http.endpoint, secret }
   const fileName = join(dataDir, "run/agentctl.json")
   writePrivateFile(fileName, JSON.stringify(file))
+  killPoint("daemon.published")
   log.info("daemon.started", { ...identity, endpoint: http.endpoint, sessions: sessions.count })
 
   const orphanMs = args.orphanHours * 3_600_000

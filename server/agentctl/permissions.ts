@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto"
 import type { RequestPermissionRequest, RequestPermissionResponse } from "@agentclientprotocol/sdk"
 import type { Outcome } from "../../lib/contracts/waits"
+import { killPoint } from "../../lib/host/kill-point"
 import { describeInput } from "./acp/updates"
 import { Failure } from "./failure"
 import type { Recorder } from "./recorder"
@@ -52,6 +53,7 @@ export class Permissions {
       const recorded = pending.answered.then(() => this.recorder.record({ kind: "permission.resolved", permission_id: id, outcome }))
       this.settled.set(id, { outcome, recorded })
       pending.settle(outcome)
+      killPoint("permission.settled")
     }
     const settled = this.settled.get(id)
     if (!settled) throw new Failure("NOT_FOUND", "No such permission is pending.")

@@ -1,6 +1,18 @@
 import type { ServerResponse } from "node:http"
 import { z } from "zod"
-import { EPOCH_HEADER, type Health, PutAck, PutAgent, PutPermission, PutPrompt, PutSession } from "../../lib/contracts/agentctl/protocol"
+import { ARCHIVE_ID, PutArchive, PutParts, PutRestore } from "../../lib/contracts/agentctl/archive"
+import {
+  EPOCH_HEADER,
+  type Health,
+  PutAck,
+  PutAgent,
+  PutGeneration,
+  PutPermission,
+  PutPrompt,
+  PutSession,
+} from "../../lib/contracts/agentctl/protocol"
+import type { Archives } from "./archive/archives"
+import type { Restores } from "./archive/restores"
 import { Failure } from "./failure"
 import { SESSION_ID, type Sessions } from "./sessions"
 import { streamEvents } from "./stream-events"
@@ -19,17 +31,20 @@ type Answer = object | undefined
 
 export interface RouteContext {
   sessions: Sessions
+  archives: Archives
+  restores: Restores
   health(): Health
   shutDown(): void
 }
 
 const Cancel = z.object({ run_id: z.string() })
 const After = z.coerce.number().int().min(0)
+const ArchiveId = z.string().regex(ARCHIVE_ID)
 const PromptId = z.string().regex(/^[A-Za-z0-9_-]{1,100}$/)
 
 /** One call, one line: parse, fence, act. */
 export async function answer(context: RouteContext, request: Request): Promise<Answer> {
-  const [root, id, part, item, ...rest] = request.path
+  const [root, id, part, item, detail, ...rest] = request.path
   const { method } = request
   if (rest.length > 0) throw notFound()
   if (id === undefined) {
@@ -41,10 +56,12 @@ export async function answer(context: RouteContext, request: Request): Promise<A
   }
   if (root !== "sessions") throw notFound()
   if (!SESSION_ID.test(id)) throw new Failure("INVALID_INPUT", "That is no session id.")
-  return answerForSession(context, request, id, `${method} ${part ?? ""}${item === undefined ? "" : "/*"}`, item ?? "")
+  const route = `${method} ${part ?? ""}${item === undefined ? "" : "/*"}${detail === undefined ? "" : `/${detail}`}`
+  return answerForSession(context, request, id, route, item ?? "")
 }
 
-async function answerForSession({ sessions }: RouteContext, request: Request, id: string, route: string, item: string): Promise<Answer> {
+async function answerForSession(context: RouteContext, request: Request, id: string, route: string, item: string): Promise<Answer> {
+  const { sessions, archives, restores } = context
   if (route === "GET ") return (await sessions.find(id)).describe()
   if (route === "GET events") {
     const after = parse(After, request.query.get("after") ?? "0")
@@ -52,7 +69,20 @@ async function answerForSession({ sessions }: RouteContext, request: Request, id
     return undefined
   }
   if (route === "PUT ") return (await sessions.put(id, epochOf(request), parse(PutSession, await request.body()))).describe()
-  if (route === "DELETE ") return sessions.delete(id, epochOf(request))
+  if (route === "DELETE ") {
+    const epoch = epochOf(request)
+    const generation = request.query.get("generation")
+    return sessions.delete(id, epoch, generation === null ? null : parse(After, generation), async () => {
+      await archives.abandon(id)
+      await restores.abandon(id)
+    })
+  }
+  if (route === "GET archive/*") return archives.state(await sessions.find(id), parse(ArchiveId, item))
+  if (route === "GET restore/*") return restores.state(await sessions.find(id), parse(ArchiveId, item))
+  if (route === "PUT restore/*") {
+    const body = parse(PutRestore, await request.body())
+    return restores.put(await sessions.enter(id, epochOf(request)), parse(ArchiveId, item), body)
+  }
 
   const change = CHANGES[route]
   if (!change) throw notFound()
@@ -60,14 +90,25 @@ async function answerForSession({ sessions }: RouteContext, request: Request, id
   const body = route.startsWith("DELETE") ? undefined : await request.body()
   const session = await sessions.find(id)
   await session.fence(epoch)
-  return change(session, body, item)
+  return change(session, body, item, context)
 }
 
 type Found = Awaited<ReturnType<Sessions["find"]>>
-const CHANGES: Record<string, (session: Found, body: unknown, item: string) => Promise<Answer>> = {
-  "PUT agent": (session, body) => session.startAgent(parse(PutAgent, body)),
+const CHANGES: Record<string, (session: Found, body: unknown, item: string, context: RouteContext) => Promise<Answer>> = {
+  "PUT agent": async (session, body, _, { archives }) => {
+    const agent = parse(PutAgent, body)
+    await archives.abandon(session.id)
+    return session.startAgent(agent)
+  },
+  "PUT archive/*": (session, body, item, { archives }) => archives.put(session, parse(ArchiveId, item), parse(PutArchive, body)),
+  "PUT archive/*/parts": (session, body, item, { archives }) => archives.upload(session, parse(ArchiveId, item), parse(PutParts, body)),
+  "DELETE archive/*": (session, _, item, { archives }) => archives.drop(session, parse(ArchiveId, item)),
   "DELETE agent": async (session) => {
     await session.stopAgent()
+    return session.describe()
+  },
+  "PUT generation": async (session, body) => {
+    await session.raiseGeneration(parse(PutGeneration, body).generation)
     return session.describe()
   },
   "PUT prompts/*": (session, body, item) => session.prompt(parse(PromptId, item), parse(PutPrompt, body)),

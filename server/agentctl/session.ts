@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs"
-import type { DaemonSession, PutAgent, PutAgentAnswer, PutPrompt, PutSession } from "../../lib/contracts/agentctl/protocol"
+import { join } from "node:path"
+import type { DaemonSession, PutAgent, PutAgentAnswer, PutPrompt, PutSession, WorkspaceSpec } from "../../lib/contracts/agentctl/protocol"
 import type { Outcome } from "../../lib/contracts/waits"
+import { killPoint } from "../../lib/host/kill-point"
 import { rpcCode, rpcText } from "./acp/agent"
 import type { AgentExit } from "./acp/agent-process"
 import { AgentSlot } from "./agent-slot"
@@ -10,6 +12,7 @@ import { endProcesses } from "./process-tree"
 import type { PromptLedger } from "./prompt-ledger"
 import { createSerial } from "./serial"
 import type { FactsFile, RecordedProcess } from "./session-facts"
+import type { SessionManager } from "./session-manager"
 import type { Spool } from "./spool"
 import type { Workspaces } from "./workspace"
 
@@ -19,6 +22,7 @@ export interface SessionParts {
   facts: FactsFile
   spool: Spool
   ledger: PromptLedger
+  manager: SessionManager
   workspaces: Workspaces
   /** What an earlier daemon left running here. */
   strays: RecordedProcess[]
@@ -37,22 +41,46 @@ interface Turn {
 export class Session {
   private slot: AgentSlot | null = null
   private turn: Turn | null = null
+  /** A turn whose end is on its way to the disk. Not shown, it would look as if nothing had carried the run and nothing had ended it. */
+  private ending: Turn | null = null
   private readonly serial = createSerial()
 
   constructor(private readonly parts: SessionParts) {}
+
+  get id(): string {
+    return this.parts.id
+  }
 
   get spool(): Spool {
     return this.parts.spool
   }
 
+  get workspace(): WorkspaceSpec | null {
+    return this.parts.facts.facts.workspace
+  }
+
+  /** A file of this session beside its spool; it goes when the session is deleted. */
+  file(suffix: string): string {
+    return join(this.parts.dataDir, "sessions", `${this.parts.id}.${suffix}`)
+  }
+
+  /** What was decided about an older life of this session must not happen to a newer one. */
+  requireGeneration(generation: number): void {
+    const seen = this.parts.facts.facts.generation
+    if (generation < seen)
+      throw new Failure("GENERATION_STALE", `Generation ${generation} is over; the session is at ${seen}.`, { generation: seen })
+  }
+
   describe(): DaemonSession {
     const { id, facts, spool } = this.parts
     const workspace = facts.facts.workspace
+    const turn = this.turn ?? this.ending
     return {
       session_id: id,
       spool_id: spool.id,
       head: spool.head,
       epoch: facts.facts.epoch,
+      generation: facts.facts.generation,
       workspace_path: workspace?.path ?? "",
       worktree_branch: workspace?.kind === "worktree" ? workspace.branch : null,
       agent: this.slot && {
@@ -62,7 +90,7 @@ export class Session {
         agent_session_id: this.slot.begun?.agent_session_id ?? null,
         capabilities: this.slot.begun?.capabilities ?? null,
       },
-      run: this.turn && { run_id: this.turn.run_id, prompt_id: this.turn.prompt_id },
+      run: turn && { run_id: turn.run_id, prompt_id: turn.prompt_id },
       pending_permissions: this.slot?.agent?.permissions.ids() ?? [],
     }
   }
@@ -79,8 +107,10 @@ export class Session {
     const { facts, spool, strays } = this.parts
     const left = facts.facts.agent
     await endProcesses([...(left?.processes ?? []), ...strays])
+    killPoint("predecessor.ended")
     if (!left) return
-    if (left.announced) {
+    // The spool was written before the facts, or after them; an end that is in it already must not be told twice.
+    if (spool.leftUp(left.agent_execution_id) ?? left.announced) {
       spool.append({
         kind: "agent.exited",
         agent_execution_id: left.agent_execution_id,
@@ -94,18 +124,41 @@ export class Session {
     await facts.change({ agent: null })
   }
 
-  put(body: PutSession): Promise<void> {
+  /**
+   * What runs here under a lower generation was given up by a person: it ends before anything else is done for the session.
+   * The new generation is kept only then, so that a call cut short is a call to repeat.
+   */
+  async raiseGeneration(generation: number): Promise<void> {
+    const { facts, log, id } = this.parts
+    this.requireGeneration(generation)
+    if (generation === facts.facts.generation) return
+    if (this.isAgentUp()) log.info("session.given_up", { session_id: id, generation })
+    await this.stopAgent()
+    await facts.change({ generation })
+  }
+
+  async put(body: PutSession): Promise<void> {
+    await this.raiseGeneration(body.generation)
     return this.serial(async () => {
       const { facts, workspaces } = this.parts
-      const { generation, workspace } = facts.facts
-      if (body.generation < generation)
-        throw new Failure("FENCED", `Generation ${body.generation} is over; the session is at ${generation}.`)
+      const { workspace } = facts.facts
       const moved = workspace !== null && workspace.path !== body.workspace.path
       if (moved && this.isAgentUp()) throw new Failure("AGENT_BUSY", "An agent is at work in this session's workspace.")
       await workspaces.make(body.workspace)
-      if (JSON.stringify([generation, workspace]) !== JSON.stringify([body.generation, body.workspace])) {
-        await facts.change({ generation: body.generation, workspace: body.workspace })
-      }
+      if (JSON.stringify(workspace) !== JSON.stringify(body.workspace)) await facts.change({ workspace: body.workspace })
+    })
+  }
+
+  /** `moveIn` puts a finished workspace in its place; no agent and no other workspace comes in between. */
+  takeWorkspace(generation: number, workspace: WorkspaceSpec, agentSessionId: string | null, moveIn: () => Promise<void>): Promise<void> {
+    return this.serial(async () => {
+      const { facts, manager } = this.parts
+      this.requireGeneration(generation)
+      if (this.isAgentUp()) throw new Failure("AGENT_BUSY", "An agent is at work in this session's workspace.")
+      // Before the files are there: whoever finds them finds the conversation that belongs to them.
+      await manager.replace(agentSessionId)
+      await moveIn()
+      await facts.change({ generation, workspace })
     })
   }
 
@@ -117,10 +170,11 @@ export class Session {
     }
     if (this.isAgentUp()) throw new Failure("AGENT_BUSY", "Another agent is up in this session.")
     if (this.parts.shuttingDown()) throw new Failure("INTERNAL", "The daemon is ending.")
-    const { id, facts, spool, dataDir } = this.parts
+    const { id, facts, spool, manager, dataDir } = this.parts
     const workspace = facts.facts.workspace?.path
     if (!workspace || !existsSync(workspace)) throw new Failure("WORKSPACE_MISSING", "The session's workspace does not exist.")
-    this.slot = new AgentSlot(body, { sessionId: id, spool, facts, workspace, dataDir, ended: (s, exit) => this.agentEnded(s, exit) })
+    const ended = (s: AgentSlot, exit: AgentExit) => this.agentEnded(s, exit)
+    this.slot = new AgentSlot(body, { sessionId: id, spool, facts, manager, workspace, dataDir, ended })
     this.noteStart(this.slot)
     return this.slot.ready
   }
@@ -150,13 +204,16 @@ export class Session {
         this.turn = null
         throw error
       }
+      killPoint("ledger.recorded")
       slot.agent?.turnBegan(body.run_id)
       spool.append({ kind: "prompt.accepted", prompt_id: promptId, run_id: body.run_id, body_sha256: body.body_sha256 })
       await spool.durable()
+      killPoint("prompt.spooled")
       slot.agent?.prompt(body.content).then(
         (stopReason) => this.endTurn(turn, stopReason),
         (error) => this.failTurn(turn, error),
       )
+      killPoint("prompt.sent")
       return { accepted: true, duplicate: false }
     })
   }
@@ -209,11 +266,13 @@ export class Session {
 
   private endTurn(turn: Turn, stopReason: string): void {
     if (this.turn !== turn) return
+    killPoint("turn.ended")
     const { recorder, permissions } = turn.slot.agent as NonNullable<AgentSlot["agent"]>
     this.turn = null
     void permissions.cancelAll()
     recorder.record({ kind: "turn.ended", run_id: turn.run_id, prompt_id: turn.prompt_id, stop_reason: stopReason })
     recorder.runId = null
+    this.showUntilDurable(turn)
   }
 
   private failTurn(turn: Turn, error: unknown): void {
@@ -224,6 +283,15 @@ export class Session {
     void permissions.cancelAll()
     recorder.record({ kind: "turn.failed", run_id: turn.run_id, prompt_id: turn.prompt_id, reason: "agent_error", message: rpcText(error) })
     recorder.runId = null
+    this.showUntilDurable(turn)
+  }
+
+  private showUntilDurable(turn: Turn): void {
+    this.ending = turn
+    const shown = () => {
+      if (this.ending === turn) this.ending = null
+    }
+    this.parts.spool.durable().then(shown, shown)
   }
 
   private agentEnded(slot: AgentSlot, exit: AgentExit): Promise<void> {
@@ -245,8 +313,12 @@ export class Session {
             message: describeExit(exit, slot.stopRequested, tail),
           })
         }
-        if (this.turn?.slot === slot) this.turn = null
+        if (this.turn?.slot === slot) {
+          if (!withDaemon) this.showUntilDurable(this.turn)
+          this.turn = null
+        }
         await spool.durable()
+        killPoint("exit.spooled")
         await facts.change({ agent: null })
       } catch (error) {
         log.error("agent.end_not_recorded", messageOf(error), { session_id: id })

@@ -8,6 +8,7 @@ import { PromptLedger } from "./prompt-ledger"
 import { createKeyedSerial } from "./serial"
 import { Session } from "./session"
 import { FactsFile } from "./session-facts"
+import { SessionManager } from "./session-manager"
 import { Spool, type SpoolLimits } from "./spool"
 import type { Workspaces } from "./workspace"
 
@@ -63,21 +64,33 @@ export class Sessions {
 
   put(id: string, epoch: number, body: PutSession): Promise<Session> {
     return this.perSession(id, async () => {
-      if (this.shuttingDown) throw new Failure("INTERNAL", "The daemon is ending.")
-      const session = await this.load(id)
-      this.known.add(id)
-      await session.fence(epoch)
+      const session = await this.admit(id, epoch)
       await session.put(body)
       return session
     })
   }
 
-  /** Ends the agent, then removes the session's files; its folder goes to the trash if Rewake made it. Repeating it changes nothing. */
-  delete(id: string, epoch: number): Promise<{ deleted: boolean; workspace_discarded: boolean }> {
+  /** For a restore: a session this daemon may never have heard of, without a workspace yet. */
+  enter(id: string, epoch: number): Promise<Session> {
+    return this.perSession(id, () => this.admit(id, epoch))
+  }
+
+  /**
+   * Ends the agent and whatever `before` ends, then removes the session's files; its folder goes to the trash if Rewake made it.
+   * Repeating it changes nothing. With a generation it is refused once a newer one was seen: the session has come back since.
+   */
+  delete(
+    id: string,
+    epoch: number,
+    generation: number | null,
+    before: () => Promise<void>,
+  ): Promise<{ deleted: boolean; workspace_discarded: boolean }> {
     return this.perSession(id, async () => {
       if (!this.known.has(id)) return { deleted: false, workspace_discarded: false }
       const session = await this.load(id)
       await session.fence(epoch)
+      if (generation !== null) session.requireGeneration(generation)
+      await before()
       await session.close()
       const discarded = await session.discardWorkspace()
       for (const name of await readdir(this.folder)) {
@@ -111,6 +124,14 @@ export class Sessions {
     )
   }
 
+  private async admit(id: string, epoch: number): Promise<Session> {
+    if (this.shuttingDown) throw new Failure("INTERNAL", "The daemon is ending.")
+    const session = await this.load(id)
+    this.known.add(id)
+    await session.fence(epoch)
+    return session
+  }
+
   private load(id: string): Promise<Session> {
     const opened = this.open.get(id)
     if (opened) return opened
@@ -128,7 +149,8 @@ export class Sessions {
     const ledger = await PromptLedger.open(this.file(id, "prompts.jsonl"))
     const spool = await Spool.open(this.file(id, "messages.jsonl"), id, this.limits, log)
     const shuttingDown = () => this.shuttingDown
-    const session = new Session({ id, dataDir, facts, spool, ledger, workspaces, strays, shuttingDown, log })
+    const manager = new SessionManager(this.folder, id)
+    const session = new Session({ id, dataDir, facts, spool, ledger, manager, workspaces, strays, shuttingDown, log })
     await session.endPredecessor()
     return session
   }

@@ -5,7 +5,7 @@ import { dirname } from "node:path"
 import { SpoolHeader } from "../../lib/contracts/agentctl/protocol"
 import { syncFolder } from "./durable-file"
 import { SpoolIndex } from "./spool-index"
-import { type Damage, planRepair, readLine, type ScannedLine, sha256 } from "./spool-scan"
+import { type Damage, type LastAgent, planRepair, readLine, type ScannedLine, sha256 } from "./spool-scan"
 
 const CHUNK = 1024 * 1024
 
@@ -16,6 +16,8 @@ export interface SpoolFile {
   size: number
   head: number
   index: SpoolIndex
+  /** What was found of agents when it was opened: the last that came up or ended; null when none is left in it. */
+  lastAgent: LastAgent | null
   /** What was found wrong and done about it; for the log. */
   repairs: string[]
 }
@@ -57,7 +59,9 @@ export async function openSpoolFile(path: string, sessionId: string): Promise<Sp
       await handle.datasync()
       repairs.push(`torn tail of ${size - plan.goodEnd} bytes taken back`)
     }
-    return { handle, header, headerBytes, size: plan.goodEnd, head: plan.head, index: indexOf(lines, header.first, plan.goodEnd), repairs }
+    const lastAgent = lines.findLast((line) => line.agent !== null && line.end <= plan.goodEnd)?.agent ?? null
+    const index = indexOf(lines, header.first, plan.goodEnd)
+    return { handle, header, headerBytes, size: plan.goodEnd, head: plan.head, index, lastAgent, repairs }
   }
 }
 
@@ -65,7 +69,7 @@ export async function createSpoolFile(path: string, sessionId: string): Promise<
   const header = { spool_id: `spool_${randomUUID()}`, session_id: sessionId, created_at: new Date().toISOString(), first: 1 }
   const { handle, headerBytes } = await writeNewFile(path, header, async () => undefined)
   await syncFolder(dirname(path))
-  return { handle, header, headerBytes, size: headerBytes, head: 0, index: new SpoolIndex(), repairs: [] }
+  return { handle, header, headerBytes, size: headerBytes, head: 0, index: new SpoolIndex(), lastAgent: null, repairs: [] }
 }
 
 /** Replaces the file by one that begins at `from`; a crash leaves the old file or the new one. */

@@ -7,7 +7,10 @@ export interface ScannedLine {
   end: number
   hasNul: boolean
   mayJump: boolean
+  /** The agent it says has come up, or has ended. */
+  agent: LastAgent | null
 }
+export type LastAgent = { agent_execution_id: string; ended: boolean }
 
 export interface Damage {
   start: number
@@ -24,15 +27,18 @@ export interface SpoolRepair {
   damages: Damage[]
 }
 
-export function readLine(bytes: Buffer): Pick<ScannedLine, "n" | "hasNul" | "mayJump"> {
+export function readLine(bytes: Buffer): Pick<ScannedLine, "n" | "hasNul" | "mayJump" | "agent"> {
   const hasNul = bytes.includes(0)
-  if (hasNul || bytes[0] !== 0x7b) return { n: null, hasNul, mayJump: false }
+  const unreadable = { n: null, hasNul, mayJump: false, agent: null }
+  if (hasNul || bytes[0] !== 0x7b) return unreadable
   try {
-    const value = JSON.parse(bytes.toString("utf8")) as { n?: unknown; kind?: unknown }
+    const value = JSON.parse(bytes.toString("utf8")) as { n?: unknown; kind?: unknown; agent_execution_id?: unknown }
     const valid = Number.isSafeInteger(value.n) && (value.n as number) > 0 && typeof value.kind === "string"
-    return { n: valid ? (value.n as number) : null, hasNul, mayJump: value.kind === "record.rejected" }
+    const ended = value.kind === "agent.exited"
+    const agent = ended || value.kind === "agent.started" ? { agent_execution_id: String(value.agent_execution_id), ended } : null
+    return { n: valid ? (value.n as number) : null, hasNul, mayJump: value.kind === "record.rejected", agent }
   } catch {
-    return { n: null, hasNul, mayJump: false }
+    return unreadable
   }
 }
 

@@ -1,4 +1,5 @@
 import type { NewSpoolRecord } from "../../lib/contracts/agentctl/protocol"
+import { killPoint } from "../../lib/host/kill-point"
 import { Failure } from "./failure"
 import type { Log } from "./log"
 import { cutSpoolFile, openSpoolFile, type SpoolFile, writeAll } from "./spool-file"
@@ -71,6 +72,12 @@ export class Spool {
   }
   get first(): number {
     return this.file.header.first
+  }
+
+  /** Is this agent's coming up the last that was said of any, when the file was opened? Null when nothing is left that would tell. */
+  leftUp(executionId: string): boolean | null {
+    const { lastAgent } = this.file
+    return lastAgent && lastAgent.agent_execution_id === executionId && !lastAgent.ended
   }
 
   append(record: NewSpoolRecord): number {
@@ -248,7 +255,9 @@ export class Spool {
     for (;;) {
       try {
         await writeAll(this.file.handle, bytes, this.file.size)
+        killPoint("spool.written")
         await this.file.handle.datasync()
+        killPoint("spool.synced")
         this.stuck = false
         return true
       } catch (error) {

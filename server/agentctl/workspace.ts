@@ -18,6 +18,10 @@ export interface Workspaces {
   /** Into the trash, and only what Rewake made itself; a folder elsewhere is left alone. */
   discard(spec: WorkspaceSpec, sessionId: string): Promise<boolean>
   emptyOldTrash(): Promise<void>
+  /** The repository of a worktree: there, or cloned again from its URL. */
+  prepareRepository(spec: Worktree): Promise<void>
+  /** No other worktree of that repository is made or removed meanwhile. */
+  exclusively<T>(spec: Worktree, job: () => Promise<T>): Promise<T>
 }
 
 export function createWorkspaces(dataDir: string, git: Git): Workspaces {
@@ -29,7 +33,7 @@ export function createWorkspaces(dataDir: string, git: Git): Workspaces {
       if (!isAbsolute(spec.path)) throw new Failure("INVALID_INPUT", "A workspace path is absolute.")
       try {
         if (spec.kind === "folder") await perRepository(spec.path, () => makeFolder(git, spec.path))
-        else await perRepository(spec.mirror ?? spec.repository, () => makeWorktree(git, spec))
+        else await perRepository(repositoryOf(spec), () => makeWorktree(git, spec))
       } catch (error) {
         if (error instanceof Failure) throw error
         throw new Failure("WORKSPACE_FAILED", messageOf(error))
@@ -41,12 +45,15 @@ export function createWorkspaces(dataDir: string, git: Git): Workspaces {
       await mkdir(trash, { recursive: true, mode: 0o700 })
       await rename(spec.path, join(trash, `${sessionId}-${Date.now()}-${basename(spec.path)}`))
       if (spec.kind === "worktree") {
-        const repository = spec.mirror ?? spec.repository
+        const repository = repositoryOf(spec)
         // Only this worktree's entry: a prune would also forget others whose disk is merely not mounted now.
         await perRepository(repository, () => git.run(repository, ["worktree", "remove", spec.path])).catch(() => undefined)
       }
       return true
     },
+
+    prepareRepository: (spec) => perRepository(repositoryOf(spec), () => prepareRepository(git, spec)),
+    exclusively: (spec, job) => perRepository(repositoryOf(spec), job),
 
     async emptyOldTrash() {
       for (const name of await readdir(trash).catch(() => [])) {
@@ -69,9 +76,8 @@ async function makeFolder(git: Git, path: string): Promise<void> {
 async function makeWorktree(git: Git, spec: Worktree): Promise<void> {
   // Kept as it is, also while its repository's disk is not mounted.
   if (existsSync(join(spec.path, ".git"))) return
-  const repository = spec.mirror ?? spec.repository
-  if (spec.mirror && !existsSync(join(spec.mirror, "HEAD"))) await cloneMirror(git, spec.repository, spec.mirror)
-  if (!isAbsolute(repository) || !existsSync(repository)) throw new Failure("WORKSPACE_FAILED", "The repository does not exist.")
+  const repository = repositoryOf(spec)
+  await prepareRepository(git, spec)
   if (existsSync(spec.path) && (await readdir(spec.path)).length > 0) {
     throw new Failure("WORKSPACE_FAILED", "The workspace path exists and is no worktree; it was left as it is.")
   }
@@ -84,6 +90,14 @@ async function makeWorktree(git: Git, spec: Worktree): Promise<void> {
   }
   const fresh = spec.mirror !== null && (await git.succeeds(repository, ["fetch", "-q", "origin", "HEAD"]))
   await git.run(repository, ["worktree", "add", "-q", "--no-track", "-b", spec.branch, spec.path, fresh ? "FETCH_HEAD" : "HEAD"])
+}
+
+const repositoryOf = (spec: Worktree): string => spec.mirror ?? spec.repository
+
+async function prepareRepository(git: Git, spec: Worktree): Promise<void> {
+  const repository = repositoryOf(spec)
+  if (spec.mirror && !existsSync(join(spec.mirror, "HEAD"))) await cloneMirror(git, spec.repository, spec.mirror)
+  if (!isAbsolute(repository) || !existsSync(repository)) throw new Failure("WORKSPACE_FAILED", "The repository does not exist.")
 }
 
 async function cloneMirror(git: Git, url: string, mirror: string): Promise<void> {

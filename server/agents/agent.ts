@@ -1,3 +1,4 @@
+import type { AgentFile } from "../../lib/contracts/agentctl/archive"
 import type { AgentId } from "../../lib/contracts/task"
 
 /** An agent people can choose: how it is started, and what it is said to manage when it has to come back. */
@@ -11,4 +12,6 @@ export type AgentDefinition = {
   /** Declared until the live agent's `initialize` has answered; then its answer counts. */
   native_session_resume: boolean
   history_context_injection: boolean
+  /** Its own files of one conversation on the daemon's host, to be kept in the workspace's archive. Credentials are never among them. */
+  session_files(agentSessionId: string, place: { data_dir: string }): AgentFile[]
 }

@@ -4,8 +4,13 @@ import { AppError } from "../../lib/contracts/errors"
 import type { AgentId, AgentInfo } from "../../lib/contracts/task"
 import type { AgentDefinition } from "./agent"
 
-type Traits = Omit<AgentDefinition, "id" | "command" | "env">
-const onPath = (program: string, ...args: string[]) => ({ command: { program, args }, env: {} })
+type Traits = Omit<AgentDefinition, "id" | "command" | "env" | "session_files">
+const none = () => []
+const onPath = (program: string, ...args: string[]) => ({ command: { program, args }, env: {}, session_files: none })
+
+/** One file per conversation; an id that is none of the demo agent's would be a path of somebody's choosing. */
+const demoFiles: AgentDefinition["session_files"] = (id, { data_dir }) =>
+  /^demo_[a-f0-9-]{36}$/.test(id) ? [{ path: join(data_dir, "demo-agent", `${id}.jsonl`), as: `${id}.jsonl` }] : []
 
 /** `programs` is the folder this build's own programs run from; they must outlive the next install. */
 export function createAgentRegistry(options: { programs: string; demo: boolean; path: string; node: string }) {
@@ -14,6 +19,7 @@ export function createAgentRegistry(options: { programs: string; demo: boolean; 
     ...traits,
     command: options.demo ? { program: options.node, args: [join(options.programs, "demo-agent.mjs"), "--variant", id] } : null,
     env: {},
+    session_files: traits.native_session_resume ? demoFiles : none,
   })
   const native = { native_session_resume: true, history_context_injection: false }
   const injected = { native_session_resume: false, history_context_injection: true }
@@ -49,6 +55,7 @@ export function createAgentRegistry(options: { programs: string; demo: boolean; 
       description: "Sourcegraph's coding agent, in a terminal.",
       command: null,
       env: {},
+      session_files: none,
       native_session_resume: false,
       history_context_injection: false,
     },

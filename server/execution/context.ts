@@ -1,4 +1,6 @@
+import type { RestoreProgress } from "../../lib/contracts/restore"
 import type { AgentRegistry } from "../agents"
+import type { ArchiveStore } from "../archive"
 import type { AgentctlClient, Executors } from "../executors"
 import type { Journal } from "../journal"
 import type { Clock } from "../platform/clock"
@@ -18,6 +20,9 @@ export type ExecutionDeps = {
   boot_id: string
   data_dir: string
   mint: () => Minted
+  /** Where expired workspaces are kept, and how large one may be. */
+  archives: { store: ArchiveStore; max_bytes: number }
+  onRestoreProgress: (userId: string, progress: RestoreProgress) => void
   /** How often a resume that may succeed by itself is tried again. */
   max_retries: number
   /** Asks the server that owns a session to act upon it. */
@@ -34,6 +39,8 @@ export type Live = {
   silent: boolean
   /** A person no longer wants the wake-up that is under way. */
   cancelled: boolean
+  /** An archive is being unpacked for this session. */
+  restoring: RestoreProgress | null
   retry: NodeJS.Timeout | null
   retries: number
 }

@@ -1,17 +1,19 @@
 import { AppError } from "../../lib/contracts/errors"
 import { isTerminalState, type SessionState } from "../../lib/contracts/status"
 import type { Runtime } from "../../lib/contracts/task"
-import type { Outcome } from "../../lib/contracts/waits"
-import { type AgentctlClient, DaemonRefused } from "../executors"
+import { killPoint } from "../../lib/host/kill-point"
+import { type AgentctlClient, DaemonUnreachable } from "../executors"
 import { isConflict, update } from "../journal"
 import type { Session } from "../platform/database"
 import { createKeyedQueue } from "../platform/keyed-queue"
+import { abandon } from "./abandon"
 import { attach } from "./attach"
 import type { ExecutionDeps, Live } from "./context"
 import { closeOpenRun, deliver, handOverAgain } from "./deliver"
-import { stillOwned } from "./ownership"
-import { type Reconciled, reconcile } from "./reconcile"
-import { type LoadedSession, loadSession } from "./session-facts"
+import { discard, type Reaped, reap, type SeenExpired } from "./reap"
+import { markUnreachable, type Reconciled, reconcile } from "./reconcile"
+import { loadSession } from "./session-facts"
+import { expireWaits, refusalIsFinal, tendRun } from "./tend-run"
 import { wake } from "./wake"
 
 /** An unreachable executor is probed again and again, ever more rarely; it is never given up by itself. */
@@ -27,11 +29,11 @@ export function createCoordinator(deps: ExecutionDeps) {
   let closed = false
 
   /** Taking a session over starts with reconciling it; before that nothing is delivered, resumed or reaped. */
-  async function own(session: Session): Promise<Live | null> {
+  async function own(session: Session, from: "the dead" | "anybody" = "the dead"): Promise<Live | null> {
     const held = owned.get(session.id)
     if (held && session.owner_boot_id === deps.boot_id && session.owner_epoch === held.owned.epoch) return held
-    const mine = session.owner_boot_id === deps.boot_id
-    if (!mine && session.owner_boot_id !== null && (await deps.isBootAlive(session.owner_boot_id))) return null
+    const others = session.owner_boot_id !== null && session.owner_boot_id !== deps.boot_id
+    if (others && from === "the dead" && (await deps.isBootAlive(session.owner_boot_id as string))) return null
     const epoch = session.owner_epoch + 1
     try {
       await deps.journal.write([
@@ -41,6 +43,7 @@ export function createCoordinator(deps: ExecutionDeps) {
       if (isConflict(error)) return null
       throw error
     }
+    killPoint("claim.committed")
     await held?.reader?.stop()
     const ref = { id: session.id, task_id: session.task_id, user_id: session.user_id }
     const live: Live = {
@@ -48,6 +51,7 @@ export function createCoordinator(deps: ExecutionDeps) {
       reader: null,
       silent: false,
       cancelled: false,
+      restoring: null,
       retry: null,
       retries: 0,
     }
@@ -74,7 +78,9 @@ export function createCoordinator(deps: ExecutionDeps) {
     live.retries += 1
     live.retry = setTimeout(() => {
       live.retry = null
-      settle(live.owned.ref.id, () => recoverNow(live.owned.ref.id, "daemon_lost").then(() => pumpNow(live.owned.ref.id, {})))
+      settle(live.owned.ref.id, async () => {
+        if ((await recoverNow(live.owned.ref.id, "daemon_lost")) !== "undecided") await pumpNow(live.owned.ref.id, {})
+      })
     }, wait)
     live.retry.unref()
   }
@@ -101,9 +107,14 @@ export function createCoordinator(deps: ExecutionDeps) {
       else live.retries = 0
       return outcome
     } catch (error) {
+      // The spool was read on meanwhile, or a person acted: what was decided upon is not so any more. Or another server has it.
+      if (isConflict(error)) {
+        retryLater(live)
+        return "undecided"
+      }
       deps.logger.warn({ session: sessionId, err: error }, "session could not be reconciled yet")
       try {
-        await markUnreachable(live, error)
+        await markUnreachable(deps, live, error)
       } catch (refusal) {
         // Another server has it now, and will say what it finds.
         if (isConflict(refusal)) return "not_mine"
@@ -112,24 +123,6 @@ export function createCoordinator(deps: ExecutionDeps) {
       retryLater(live)
       return "undecided"
     }
-  }
-
-  /** The run stays open: an unreachable daemon may still be carrying it. */
-  async function markUnreachable(live: Live, error: unknown) {
-    const loaded = await loadSession(deps.db, live.owned.ref.id)
-    if (!loaded || loaded.executor.status === "error") return
-    const { executor, session } = loaded
-    const message = error instanceof Error ? error.message : String(error)
-    await deps.journal.commit({
-      session: live.owned.ref,
-      guards: [stillOwned(live.owned)],
-      events: [
-        { kind: "executor.error", executor_id: executor.id, reason: "unreachable", message },
-        ...(session.state === "ERROR" || session.open_run_id !== null
-          ? []
-          : [{ kind: "session.state_changed", from: session.state as SessionState, to: "ERROR", cause: "unreachable" } as const]),
-      ],
-    })
   }
 
   async function pumpNow(sessionId: string, options: PumpOptions): Promise<void> {
@@ -141,11 +134,12 @@ export function createCoordinator(deps: ExecutionDeps) {
       const live = await own(loaded.session)
       if (!live) return deps.askOwner(sessionId, { wake: options.wake ?? false, fresh })
       live.cancelled = false
-      if (!held && loaded.session.spool_id !== null) {
-        if ((await recoverNow(sessionId, "boot")) === "undecided") return
+      // A daemon that was silent is asked before anything is tried: failing now would only say what is known.
+      if ((!held || live.silent) && loaded.session.spool_id !== null) {
+        if ((await recoverNow(sessionId, held ? "daemon_lost" : "boot")) === "undecided") return
         loaded = (await loadSession(deps.db, sessionId)) ?? loaded
       }
-      if (loaded.session.open_run_id) return tendRun(live, loaded)
+      if (loaded.session.open_run_id) return live.reader ? tendRun(live, live.reader.client, loaded) : retryLater(live)
 
       const prompt = await deps.db.prompt.findFirst({
         where: { session_id: sessionId, state: "queued" },
@@ -156,13 +150,27 @@ export function createCoordinator(deps: ExecutionDeps) {
       const attached = await wake(deps, live, loaded, attachTo, { fresh })
       // One fresh start was asked for; looking at the queue again must not make it two.
       fresh = false
-      if (!attached || !prompt) return
+      if (!attached) return probeOnIfUnreachable(live)
+      if (!prompt) return
       const daemon = await attached.client.session(sessionId)
       const delivery = await deliver(deps, live, attached.client, prompt, daemon.spool_id)
       if (delivery === "accepted") return
       if (delivery === "unreachable") return retryLater(live)
       if (delivery === "no_agent") await deliverToReturnedAgent(live)
+      if (delivery === "heard_before") await interruptAsUncertain(live)
     }
+  }
+
+  /** An executor that could not be reached may be there in a moment, and nobody else would look. */
+  async function probeOnIfUnreachable(live: Live) {
+    const executor = await deps.db.executorRunning.findUnique({ where: { session_id: live.owned.ref.id } })
+    if (executor?.status === "error" && executor.error_code === "unreachable") retryLater(live)
+  }
+
+  /** An agent had this very message in a life this journal does not know. It is not sent twice; a person decides. */
+  async function interruptAsUncertain(live: Live) {
+    const run_id = (await loadSession(deps.db, live.owned.ref.id))?.session.open_run_id
+    if (run_id) await closeOpenRun(deps, live, { kind: "run.interrupted", run_id, reason: "delivery_uncertain" })
   }
 
   /** The agent went between the look and the hand-over, which the daemon refused before recording anything: bring it back, deliver once. */
@@ -185,18 +193,8 @@ export function createCoordinator(deps: ExecutionDeps) {
     })
   }
 
-  /** What an open run still owes the daemon: a cancel that was asked for, answers that were given. */
-  async function tendRun(live: Live, { session, tokens }: LoadedSession) {
-    if (!session.open_run_id) return
-    if (!live.reader) return retryLater(live)
-    const { client } = live.reader
-    for (const token of tokens) {
-      if (token.state !== "consumed") continue
-      await refusalIsFinal(
-        client.putPermission(session.id, live.owned.epoch, token.request_id, JSON.parse(token.outcome ?? "null") as Outcome),
-      )
-    }
-    if (session.cancel_requested) await refusalIsFinal(client.cancel(session.id, live.owned.epoch, session.open_run_id))
+  async function discardNow(live: Live) {
+    if (await discard(deps, live)) owned.delete(live.owned.ref.id)
   }
 
   return {
@@ -204,9 +202,15 @@ export function createCoordinator(deps: ExecutionDeps) {
     poke,
     /** As poke, and settles when the work is done. */
     pump: (sessionId: string, options: PumpOptions = {}) => queue.run(sessionId, () => pumpNow(sessionId, options)),
-    /** Another server asks the owner; everybody hears it, one acts. */
-    pokeIfOwned: (sessionId: string, options: PumpOptions) => {
-      if (owned.has(sessionId)) poke(sessionId, options)
+    /** Another server's commit, or its asking the owner to act; everybody hears it, one acts. */
+    heard: (sessionId: string, ask: PumpOptions | null) => {
+      if (owned.has(sessionId)) return poke(sessionId, ask ?? {})
+      if (!ask) return
+      // A session made here and not touched since is ours by its row alone; nobody else may act for it.
+      settle(sessionId, async () => {
+        const row = await deps.db.session.findUnique({ where: { id: sessionId }, select: { owner_boot_id: true } })
+        if (row?.owner_boot_id === deps.boot_id) await pumpNow(sessionId, ask)
+      })
     },
     /** A wake-up under way is not tried again when its present try fails. */
     cancelWake: (sessionId: string) => {
@@ -214,7 +218,23 @@ export function createCoordinator(deps: ExecutionDeps) {
       if (live) live.cancelled = true
     },
     recover: (sessionId: string) => queue.run(sessionId, () => recoverNow(sessionId, "boot")),
+    /**
+     * A session that says STARTING while nobody is at it would be answered "busy" for ever: whoever looks at it has it reconciled.
+     * Costs nothing in any other state, and one look-up in this.
+     */
+    async healStarting(session: Session): Promise<void> {
+      const { id, owner_boot_id } = session
+      if (session.state !== "STARTING") return
+      const ours = owner_boot_id === deps.boot_id
+      if (ours ? queue.isBusy(id) : owner_boot_id !== null && (await deps.isBootAlive(owner_boot_id))) return
+      settle(id, async () => {
+        const now = await deps.db.session.findUnique({ where: { id }, select: { state: true } })
+        if (now?.state === "STARTING" && (await recoverNow(id, ours ? "daemon_lost" : "boot")) !== "undecided") await pumpNow(id, {})
+      })
+    },
     isSilent: (sessionId: string) => owned.get(sessionId)?.silent ?? false,
+    /** How far the files of a session that is being restored are; null when none is. */
+    restoreProgress: (sessionId: string) => owned.get(sessionId)?.restoring ?? null,
     ownedSessions: () => [...owned.keys()],
     wasTakenOver: async () =>
       (await deps.db.session.count({ where: { id: { in: [...owned.keys()] }, NOT: { owner_boot_id: deps.boot_id } } })) > 0,
@@ -222,20 +242,21 @@ export function createCoordinator(deps: ExecutionDeps) {
     /** A question nobody answered in time ends its run; the agent is told `cancelled`, and its turn is cancelled. */
     expireWaits: (sessionId: string) =>
       settle(sessionId, async () => {
-        const loaded = await loadSession(deps.db, sessionId)
-        const run_id = loaded?.session.open_run_id
-        const now = deps.clock.now().toISOString()
-        const late = loaded?.tokens.filter((token) => token.state === "live" && token.expires_at <= now) ?? []
-        if (!loaded || !run_id || late.length === 0) return
-        const live = await own(loaded.session)
-        if (!live) return
-        await closeOpenRun(
-          deps,
-          live,
-          { kind: "run.interrupted", run_id, reason: "wait_timeout" },
-          late.map((token) => token.id),
-        )
-        if (live.reader) await refusalIsFinal(live.reader.client.cancel(sessionId, live.owned.epoch, run_id))
+        const session = await deps.db.session.findUnique({ where: { id: sessionId } })
+        const live = session?.open_run_id ? await own(session) : null
+        if (live) await expireWaits(deps, live)
+      }),
+
+    /** Gives up an executor that does not answer. Its daemon is asked again and again, and told to stop once it answers. */
+    abandon: (sessionId: string) =>
+      queue.run(sessionId, async () => {
+        const session = await deps.db.session.findUnique({ where: { id: sessionId } })
+        if (!session) return
+        const live = await own(session)
+        if (!live) throw new AppError("CONFLICT", "Another server is working on this session.", {})
+        await abandon(deps, live)
+        live.retries = 0
+        retryLater(live)
       }),
 
     /** Ends the agent and keeps everything else. */
@@ -254,13 +275,36 @@ export function createCoordinator(deps: ExecutionDeps) {
       queue.run(sessionId, async () => {
         const loaded = await loadSession(deps.db, sessionId)
         if (!loaded) return
-        const live = await own(loaded.session)
+        // Left to an owner that is another server, nobody would do it: the epoch raised here fences whatever that one still does.
+        const live = await own(loaded.session, "anybody")
         if (!live) throw new AppError("CONFLICT", "Another server is working on this session.", {})
         await live.reader?.stop()
         owned.delete(sessionId)
         if (loaded.session.spool_id === null) return
         const client = await deps.executors[loaded.executor.runtime as Runtime].launch(loaded.executor)
         await refusalIsFinal(client.removeSession(sessionId, live.owned.epoch))
+      }),
+
+    /** Archives an expired executor and lets it go. `unreachable`: nothing is done about a daemon that does not answer. */
+    reap: (sessionId: string, seen: SeenExpired): Promise<Reaped | "not_mine" | "unreachable"> =>
+      queue.run(sessionId, async () => {
+        const session = await deps.db.session.findUnique({ where: { id: sessionId } })
+        const held = session ? await own(session) : null
+        if (!held) return "not_mine"
+        if (!held.reader && (await recoverNow(sessionId, "boot")) === "undecided") return "unreachable"
+        const live = owned.get(sessionId)
+        // Asked now, not remembered: a stream that is open says nothing of a daemon that was stopped a moment ago.
+        if (!live?.reader || !(await answers(live.reader.client, sessionId))) return "unreachable"
+        const outcome = await reap(deps, live, live.reader.client, seen)
+        if (outcome === "deleted") await discardNow(live)
+        return outcome
+      }),
+    /** Once more what a reaper did not live to finish: the folder of a deleted executor into the daemon's trash. */
+    discard: (sessionId: string) =>
+      queue.run(sessionId, async () => {
+        const session = await deps.db.session.findUnique({ where: { id: sessionId } })
+        const live = session ? await own(session) : null
+        if (live) await discardNow(live)
       }),
 
     /** Lets go without ending anything: agents go on, the next server adopts them. */
@@ -274,11 +318,8 @@ export function createCoordinator(deps: ExecutionDeps) {
 }
 export type Coordinator = ReturnType<typeof createCoordinator>
 
-/** The daemon knows better: what it refuses (unknown permission, no such run) is over already. Silence is not a refusal. */
-async function refusalIsFinal(call: Promise<unknown>) {
-  try {
-    await call
-  } catch (error) {
-    if (!(error instanceof DaemonRefused) || error.code === "FENCED") throw error
-  }
-}
+const answers = (client: AgentctlClient, sessionId: string) =>
+  client.session(sessionId).then(
+    () => true,
+    (error) => !(error instanceof DaemonUnreachable),
+  )

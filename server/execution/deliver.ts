@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
 import { setTimeout as delay } from "node:timers/promises"
+import { killPoint } from "../../lib/host/kill-point"
 import { type AgentctlClient, DaemonRefused, DaemonUnreachable } from "../executors"
 import { guard, isConflict } from "../journal"
 import type { Prompt } from "../platform/database"
@@ -15,7 +16,8 @@ import { taskAtRest, taskAtWork } from "./task-rows"
 const BUSY_RETRIES = 20
 const BUSY_RETRY_MS = 100
 
-export type Delivery = "accepted" | "lost_the_race" | "no_agent" | "unreachable"
+/** `heard_before`: the daemon had this prompt already, and it is neither at work on it nor has it told of an end. */
+export type Delivery = "accepted" | "lost_the_race" | "no_agent" | "unreachable" | "heard_before"
 
 /**
  * The hand-over. The journal says "delivering" before the daemon hears of the prompt, and the daemon keeps the id for ever, so
@@ -52,6 +54,7 @@ export async function deliver(
     if (isConflict(error)) return "lost_the_race"
     throw error
   }
+  killPoint("deliver.committed")
   return handOver(live, client, { id: prompt.id, run_id, content, body_sha256, spool_id })
 }
 
@@ -63,12 +66,15 @@ async function handOver(
   const { id: promptId, ...body } = prompt
   for (let tries = 1; ; tries++) {
     try {
-      await client.putPrompt(live.owned.ref.id, live.owned.epoch, promptId, body)
-      return "accepted"
+      const { duplicate } = await client.putPrompt(live.owned.ref.id, live.owned.epoch, promptId, body)
+      killPoint("deliver.accepted")
+      return duplicate ? "heard_before" : "accepted"
     } catch (error) {
       if (error instanceof DaemonUnreachable) return "unreachable"
       if (!(error instanceof DaemonRefused)) throw error
       if (error.code === "AGENT_NOT_RUNNING") return "no_agent"
+      // The same message in other words, with or without the history in front: the agent had it all the same.
+      if (error.code === "PROMPT_MISMATCH") return "heard_before"
       if (error.code === "AGENT_BUSY" && tries < BUSY_RETRIES) {
         await delay(BUSY_RETRY_MS)
         continue

@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto"
 import type { SpoolRecord } from "../../lib/contracts/agentctl/protocol"
 import { isTerminalKind, type NewEvent } from "../../lib/contracts/events"
+import { killPoint } from "../../lib/host/kill-point"
 import { type Change, guard, isConflict, type Journal, StoreRefused, update, updateAny } from "../journal"
 import type { Database } from "../platform/database"
 import type { Minted } from "../resume-tokens"
-import { type Decisive, interpret, isPlain, plainEvent } from "./interpret"
+import { type Decisive, type Found, interpret, isPlain, plainEvent } from "./interpret"
 import { closeMessage, foldOpenItems, type OpenItems } from "./open-items"
 import { Fenced, type Owned } from "./ownership"
 import { loadSession, toFacts } from "./session-facts"
@@ -19,6 +20,25 @@ type Deps = { journal: Journal; db: Database; mint: () => Minted; onRunEnded: ()
  */
 export function createIngest(deps: Deps, owned: Owned, cursor: Cursor, openItems: OpenItems) {
   let items = openItems
+  /** Runs met in this spool, and whether their end is in the journal already. */
+  const ended = new Map<string, boolean>()
+
+  /** Output of a run that was given up: shown now it would look as if the agent were at work. Its outcome is told by `run.late_outcome`. */
+  async function comesTooLate(record: SpoolRecord): Promise<boolean> {
+    const run_id = "run_id" in record ? record.run_id : null
+    if (run_id === null) return false
+    const known = ended.get(run_id) ?? (await hasEnded(deps.db, run_id))
+    ended.set(run_id, known)
+    return known
+  }
+
+  /** In the order of things the journal knows of a run before the daemon does. One it never heard of is from before a backup was restored. */
+  async function foundIn(record: Decisive, openRun: string | null): Promise<Found | null> {
+    if (record.kind !== "prompt.accepted" || record.run_id === openRun || (await hasEnded(deps.db, record.run_id))) return null
+    const prompt = await deps.db.prompt.findUnique({ where: { id: record.prompt_id }, select: { state: true } })
+    const place = prompt?.state === "queued" || prompt?.state === "held" ? prompt.state : null
+    return { prompt: place, boot_id: owned.boot_id, spool_id: cursor.spool_id }
+  }
 
   const moveCursor = (to: number) =>
     update(
@@ -28,7 +48,9 @@ export function createIngest(deps: Deps, owned: Owned, cursor: Cursor, openItems
     )
 
   async function append(events: NewEvent[], to: number, rows: Change[] = []) {
+    killPoint("ingest.read")
     const committed = await deps.journal.commit({ session: owned.ref, guards: [moveCursor(to)], rows, events })
+    killPoint("ingest.committed")
     cursor.n = to
     for (const event of committed.events) items = foldOpenItems(items, event)
     if (committed.events.some((event) => isTerminalKind(event.kind))) deps.onRunEnded()
@@ -51,7 +73,7 @@ export function createIngest(deps: Deps, owned: Owned, cursor: Cursor, openItems
       if (!loaded || loaded.session.owner_epoch !== owned.epoch || loaded.session.owner_boot_id !== owned.boot_id)
         throw new Fenced(owned.ref.id)
       const { session } = loaded
-      const events = interpret(record, toFacts(loaded), items, deps.mint)
+      const events = interpret(record, toFacts(loaded), items, deps.mint, await foundIn(record, session.open_run_id))
       const unchanged = guard("sessions", {
         id: session.id,
         state: session.state,
@@ -105,6 +127,10 @@ export function createIngest(deps: Deps, owned: Owned, cursor: Cursor, openItems
         await appendOrReject(record, () => takeDecisive(record))
         continue
       }
+      if (await comesTooLate(record)) {
+        pending.push({ record, events: [] })
+        continue
+      }
       const open = pendingDelta ?? items.message?.message_id ?? null
       const grows = record.kind === "message.delta" && open === record.message_id
       // The complete message names the seqs of its deltas, so they must be in the journal before it.
@@ -126,3 +152,6 @@ export function createIngest(deps: Deps, owned: Owned, cursor: Cursor, openItems
   }
 }
 export type Ingest = ReturnType<typeof createIngest>
+
+export const hasEnded = async (db: Database, run_id: string) =>
+  (await db.sessionEvent.findUnique({ where: { terminal_run_id: run_id }, select: { seq: true } })) !== null

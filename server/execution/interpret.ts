@@ -16,7 +16,12 @@ export type SessionFacts = {
   /** What the last `resume.started` announced; null when none is under way. */
   resume_strategy: string | null
   live_tokens: readonly { id: string; request_id: string }[]
+  /** Of the open run: questions taken back before the daemon told of their end. */
+  revoked_tokens: readonly { id: string; request_id: string }[]
 }
+
+/** A prompt the daemon took in a life that this journal does not know: a backup was restored since. `prompt`: its place in the queue. */
+export type Found = { prompt: "queued" | "held" | null; boot_id: string; spool_id: string }
 
 type Plain = Extract<
   SpoolRecord,
@@ -44,7 +49,13 @@ export function plainEvent({ n: _n, ts: _ts, ...event }: Plain): NewEvent {
 }
 
 /** Daemon's record → journal events. Pure: the token to mint comes in as an argument. */
-export function interpret(record: Decisive, facts: SessionFacts, items: OpenItems, mint: () => Minted): NewEvent[] {
+export function interpret(
+  record: Decisive,
+  facts: SessionFacts,
+  items: OpenItems,
+  mint: () => Minted,
+  found: Found | null = null,
+): NewEvent[] {
   switch (record.kind) {
     case "agent.started":
       return [
@@ -70,6 +81,7 @@ export function interpret(record: Decisive, facts: SessionFacts, items: OpenItem
         },
       ]
     case "prompt.accepted":
+      if (found) return foundRun(record, found, facts, items)
       return facts.run_prompt?.prompt_id === record.prompt_id && facts.run_prompt.state === "delivering"
         ? [{ kind: "prompt.delivered", prompt_id: record.prompt_id, run_id: record.run_id }]
         : []
@@ -99,7 +111,9 @@ export function interpret(record: Decisive, facts: SessionFacts, items: OpenItem
     case "permission.resolved": {
       // Answered without us: the daemon cancelled it together with the turn.
       const token = facts.live_tokens.find((candidate) => candidate.request_id === record.permission_id)
-      if (!token || !facts.open_run_id) return []
+      if (!facts.open_run_id) return []
+      const takenBack = facts.revoked_tokens.find((candidate) => candidate.request_id === record.permission_id)
+      if (!token) return takenBack && !facts.cancel_requested ? resumed(facts.open_run_id, takenBack.id, facts.open_waits) : []
       return [
         { kind: "token.revoked", resume_token_id: token.id, reason: "cancelled_by_daemon" },
         ...resumed(facts.open_run_id, token.id, facts.open_waits),
@@ -117,6 +131,28 @@ export function interpret(record: Decisive, facts: SessionFacts, items: OpenItem
       if (facts.cancel_requested) return endRun({ kind: "run.cancelled", run_id: record.run_id, stop_reason: record.reason }, facts, items)
       return endRun({ kind: "run.failed", run_id: record.run_id, reason: record.reason, message: record.message }, facts, items)
   }
+}
+
+/** A run that only the daemon knows of is told from here on as it would have been; a message in the queue that it took is not sent again. */
+export function foundRun(
+  { run_id, prompt_id, body_sha256 }: { run_id: string; prompt_id: string; body_sha256: string },
+  { prompt, boot_id, spool_id }: Found,
+  facts: SessionFacts,
+  items: OpenItems,
+): NewEvent[] {
+  const { open_run_id } = facts
+  // Its end lies in what was cut from the spool.
+  const before = open_run_id ? endRun({ kind: "run.interrupted", run_id: open_run_id, reason: "process_restart" }, facts, items) : []
+  const from = open_run_id && facts.state === "RUNNING" ? "WAITING_FOR_INPUT" : facts.state
+  return [
+    ...before,
+    ...(prompt === "held" ? [{ kind: "prompt.released", prompt_id } as const] : []),
+    ...(prompt ? [{ kind: "prompt.delivering", prompt_id, run_id, spool_id, body_sha256 } as const] : []),
+    { kind: "run.started", run_id, boot_id, prompt_id },
+    ...(from === "RUNNING" ? [] : [{ kind: "session.state_changed", from, to: "RUNNING", cause: "found_in_spool" } as const]),
+    ...(prompt ? [{ kind: "prompt.delivered", prompt_id, run_id } as const] : []),
+    { kind: "status.derived", status: "running" },
+  ]
 }
 
 /** A fresh agent in a session that had one before remembers nothing by itself; it must never look resumed. */

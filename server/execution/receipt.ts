@@ -7,7 +7,7 @@ type Receipt = Omit<Extract<NewEvent, { kind: "recovery.receipt" }>, "kind" | "m
 export async function receipt(deps: ExecutionDeps, sessionId: string, observed: Receipt): Promise<NewEvent> {
   const [messages, queue] = await Promise.all([
     deps.db.sessionEvent.count({ where: { session_id: sessionId, kind: { in: ["message.user", "message.agent"] } } }),
-    deps.db.prompt.count({ where: { session_id: sessionId, state: "queued" } }),
+    deps.db.prompt.count({ where: { session_id: sessionId, state: { in: ["queued", "held"] } } }),
   ])
   return { kind: "recovery.receipt", ...observed, messages, queue }
 }

@@ -1,15 +1,20 @@
 import type { DaemonSession } from "../../lib/contracts/agentctl/protocol"
 import type { InterruptionReason, SessionState } from "../../lib/contracts/status"
 import type { Runtime } from "../../lib/contracts/task"
+import { killPoint } from "../../lib/host/kill-point"
 import { type AgentctlClient, DaemonRefused } from "../executors"
 import { updateAny } from "../journal"
 import type { ExecutionDeps, Live } from "./context"
 import { closeOpenRun, handOverAgain } from "./deliver"
+import { hasEnded } from "./ingest"
+import { foundRun } from "./interpret"
+import { NOTHING_OPEN } from "./open-items"
 import { stillOwned } from "./ownership"
 import { receipt } from "./receipt"
-import { type LoadedSession, loadSession } from "./session-facts"
+import { type LoadedSession, loadSession, toFacts } from "./session-facts"
 import type { Attach } from "./wake"
 
+/** `adopted`: the same agent goes on, at work or at rest. */
 export type Reconciled = "adopted" | "interrupted" | "at_rest" | "undecided"
 
 /**
@@ -20,7 +25,7 @@ export async function reconcile(deps: ExecutionDeps, live: Live, attach: Attach,
   const started = performance.now()
   const { id } = live.owned.ref
   const loaded = await loadSession(deps.db, id)
-  if (!loaded) return "at_rest"
+  if (!loaded || loaded.executor.status === "deleted") return "at_rest"
   if (loaded.session.spool_id === null) {
     await settleState(deps, live)
     return "at_rest"
@@ -38,16 +43,30 @@ export async function reconcile(deps: ExecutionDeps, live: Live, attach: Attach,
     await settleState(deps, live)
     return interrupted ? "interrupted" : "at_rest"
   }
+  // A person gave up what runs there: it ends before its output is read, so that nothing of it goes on.
+  if ((daemon.generation ?? loaded.executor.generation) < loaded.executor.generation)
+    daemon = await client.putGeneration(id, live.owned.epoch, loaded.executor.generation)
+  if ((daemon.generation ?? 0) > loaded.executor.generation) await learnGeneration(deps, live, daemon)
   const { reader } = await attach(live, client, daemon.spool_id)
   await reader.caughtUpTo(daemon.head)
-  const outcome = await decideOpenRun(deps, live, client, cause)
+  killPoint("reconcile.spool_read")
+  const outcome = await decideOpenRun(deps, live, client, daemon, cause)
   await noteExecutor(deps, live, client, daemon)
   await settleState(deps, live)
   // Nothing was running when the last server went: there is nothing to account for.
   const wasUp = loaded.executor.agent_execution_id !== null || loaded.session.open_run_id !== null
   if (cause === "boot" && wasUp) await writeReceipt(deps, live, client, performance.now() - started)
-  return outcome
+  return outcome === "at_rest" && daemon.agent?.state === "ready" ? "adopted" : outcome
 }
+
+/** Only a restored backup knows less than the daemon; the calls to it would be refused for ever. */
+const learnGeneration = (deps: ExecutionDeps, live: Live, { generation }: DaemonSession) =>
+  deps.journal.commit({
+    session: live.owned.ref,
+    guards: [stillOwned(live.owned)],
+    rows: [updateAny("executors_running", { session_id: live.owned.ref.id }, { generation: generation ?? 1 })],
+    events: [],
+  })
 
 /** What was found, not what was hoped for: an agent that is gone has no memory until something gives it one. */
 async function writeReceipt(deps: ExecutionDeps, live: Live, client: AgentctlClient, took: number): Promise<void> {
@@ -74,20 +93,33 @@ async function findDaemon(deps: ExecutionDeps, live: Live, { executor }: LoadedS
   return runtime.launch(executor)
 }
 
-async function decideOpenRun(deps: ExecutionDeps, live: Live, client: AgentctlClient, cause: "boot" | "daemon_lost"): Promise<Reconciled> {
+/** `daemon` is how it stood before its spool was read that far: a run ended since then would otherwise look like one that nothing carries. */
+async function decideOpenRun(
+  deps: ExecutionDeps,
+  live: Live,
+  client: AgentctlClient,
+  daemon: DaemonSession,
+  cause: "boot" | "daemon_lost",
+): Promise<Reconciled> {
   const { id } = live.owned.ref
   const loaded = await loadSession(deps.db, id)
   const run_id = loaded?.session.open_run_id
-  if (!loaded || !run_id) return "at_rest"
-  const daemon = await client.session(id)
+  if (!loaded) return "at_rest"
+  if (!run_id) return daemon.run ? adoptUnknownRun(deps, live, loaded, daemon, daemon.run) : "at_rest"
 
   if (daemon.run?.run_id === run_id) {
+    if (asksInVain(loaded, daemon)) {
+      await interruptOpenRun(deps, live, "token_invalid")
+      await client.cancel(id, live.owned.epoch, run_id)
+      return "interrupted"
+    }
     if (loaded.session.run_boot_id !== deps.boot_id) {
       await deps.journal.commit({
         session: live.owned.ref,
         guards: [stillOwned(live.owned)],
         events: [{ kind: "run.adopted", run_id, boot_id: deps.boot_id }],
       })
+      killPoint("adopt.committed")
     }
     return "adopted"
   }
@@ -101,11 +133,37 @@ async function decideOpenRun(deps: ExecutionDeps, live: Live, client: AgentctlCl
   return "interrupted"
 }
 
+/** The agent waits for an answer that nobody can give: its question was taken back when a backup was restored. */
+const asksInVain = ({ session, tokens }: LoadedSession, daemon: DaemonSession) =>
+  session.open_waits > 0 &&
+  daemon.pending_permissions.length > 0 &&
+  session.cancel_requested === 0 &&
+  tokens.every((token) => token.state === "revoked")
+
+/** The daemon works on a run whose beginning was cut from its spool, in a life this journal does not know. */
+async function adoptUnknownRun(
+  deps: ExecutionDeps,
+  live: Live,
+  loaded: LoadedSession,
+  { spool_id }: DaemonSession,
+  run: NonNullable<DaemonSession["run"]>,
+): Promise<Reconciled> {
+  if (await hasEnded(deps.db, run.run_id)) return "at_rest"
+  const found = { prompt: null, boot_id: deps.boot_id, spool_id }
+  await deps.journal.commit({
+    session: live.owned.ref,
+    guards: [stillOwned(live.owned)],
+    events: foundRun({ ...run, body_sha256: "" }, found, toFacts(loaded), NOTHING_OPEN),
+  })
+  return "adopted"
+}
+
 async function interruptOpenRun(deps: ExecutionDeps, live: Live, reason: InterruptionReason): Promise<boolean> {
   const loaded = await loadSession(deps.db, live.owned.ref.id)
   const run_id = loaded?.session.open_run_id
   if (!run_id) return false
   await closeOpenRun(deps, live, { kind: "run.interrupted", run_id, reason })
+  killPoint("interrupt.committed")
   return true
 }
 
@@ -157,5 +215,23 @@ async function settleState(deps: ExecutionDeps, live: Live): Promise<void> {
     session: live.owned.ref,
     guards: [stillOwned(live.owned)],
     events: [{ kind: "session.state_changed", from: state, to: "WAITING_FOR_INPUT", cause: "reconciled" }],
+  })
+}
+
+/** The run stays open: an unreachable daemon may still be carrying it. */
+export async function markUnreachable(deps: ExecutionDeps, live: Live, error: unknown): Promise<void> {
+  const loaded = await loadSession(deps.db, live.owned.ref.id)
+  if (!loaded || loaded.executor.status === "error") return
+  const { executor, session } = loaded
+  const message = error instanceof Error ? error.message : String(error)
+  await deps.journal.commit({
+    session: live.owned.ref,
+    guards: [stillOwned(live.owned)],
+    events: [
+      { kind: "executor.error", executor_id: executor.id, reason: "unreachable", message },
+      ...(session.state === "ERROR" || session.open_run_id !== null
+        ? []
+        : [{ kind: "session.state_changed", from: session.state as SessionState, to: "ERROR", cause: "unreachable" } as const]),
+    ],
   })
 }

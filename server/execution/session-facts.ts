@@ -1,14 +1,16 @@
+import type { AgentFile } from "../../lib/contracts/agentctl/archive"
 import type { SessionState } from "../../lib/contracts/status"
 import type { AgentId } from "../../lib/contracts/task"
 import type { AgentRegistry } from "../agents"
 import type { Database, ExecutorRunning, Prompt, ResumeToken, Session } from "../platform/database"
+import { hadAgent } from "../status"
 import type { SessionFacts } from "./interpret"
 
 export type LoadedSession = {
   session: Session
   executor: ExecutorRunning
   runPrompt: Prompt | null
-  /** Live, or answered and not yet seen by the daemon. */
+  /** Live, or answered and not yet seen by the daemon; and those of the open run that were taken back. */
   tokens: ResumeToken[]
 }
 
@@ -21,7 +23,13 @@ export async function loadSession(db: Database, sessionId: string): Promise<Load
   if (!session || !executor) return null
   const [runPrompt, tokens] = await Promise.all([
     session.run_prompt_id ? db.prompt.findUnique({ where: { id: session.run_prompt_id } }) : null,
-    db.resumeToken.findMany({ where: { session_id: sessionId, state: { in: ["live", "consumed"] }, confirmed_at: null } }),
+    db.resumeToken.findMany({
+      where: {
+        session_id: sessionId,
+        confirmed_at: null,
+        OR: [{ state: { in: ["live", "consumed"] } }, { state: "revoked", run_id: session.open_run_id ?? "" }],
+      },
+    }),
   ])
   return { session, executor, runPrompt, tokens }
 }
@@ -34,16 +42,16 @@ export const toFacts = ({ session, executor, runPrompt, tokens }: LoadedSession)
   open_waits: session.open_waits,
   had_agent: hadAgent(executor),
   resume_strategy: executor.resume_strategy,
-  live_tokens: tokens.filter((token) => token.state === "live").map(({ id, request_id }) => ({ id, request_id })),
+  live_tokens: inState(tokens, "live"),
+  revoked_tokens: inState(tokens, "revoked"),
 })
 
-/** An agent has answered here before; the next one is not its first. */
-export const hadAgent = (executor: ExecutorRunning) => executor.supports_session_resume !== null
+const inState = (tokens: readonly ResumeToken[], state: string) =>
+  tokens.filter((token) => token.state === state).map(({ id, request_id }) => ({ id, request_id }))
 
-/** What is known of how this session's agent can come back; whether to, and what was tried, is the caller's. */
-export const comebackFacts = ({ session, executor }: LoadedSession, agents: AgentRegistry) => ({
-  had_agent: hadAgent(executor),
-  agent_session_id: executor.resume_token,
-  native: executor.supports_session_resume === 1,
-  injects: agents.get(session.agent as AgentId).history_context_injection,
-})
+/** The agent's own files of this conversation, which go where the workspace goes. */
+export const agentFilesOf = (
+  { agents, data_dir }: { agents: AgentRegistry; data_dir: string },
+  session: Session,
+  executor: ExecutorRunning,
+): AgentFile[] => (executor.resume_token ? agents.get(session.agent as AgentId).session_files(executor.resume_token, { data_dir }) : [])

@@ -1,4 +1,5 @@
 import { SpoolRecord } from "../../lib/contracts/agentctl/protocol"
+import { killPoint } from "../../lib/host/kill-point"
 import { type AgentctlClient, DaemonRefused, readLineBatches } from "../executors"
 import type { Logger } from "../platform/logger"
 import type { Ingest } from "./ingest"
@@ -38,7 +39,11 @@ export function startSpoolReader(options: {
     ackTimer ??= setTimeout(() => {
       ackTimer = null
       const { spool_id, n } = ingest.cursor()
-      client.ack(owned.ref.id, owned.epoch, spool_id, n).catch((error) => logger.debug({ err: error }, "spool acknowledgement failed"))
+      killPoint("ack.due")
+      client.ack(owned.ref.id, owned.epoch, spool_id, n).then(
+        () => killPoint("ack.sent"),
+        (error) => logger.debug({ err: error }, "spool acknowledgement failed"),
+      )
     }, ACK_INTERVAL_MS)
   }
 

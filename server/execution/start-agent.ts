@@ -1,13 +1,14 @@
 import { setTimeout as delay } from "node:timers/promises"
 import { isAppError } from "../../lib/contracts/errors"
-import type { NewEvent } from "../../lib/contracts/events"
+import type { NewEvent, ReceiptFiles } from "../../lib/contracts/events"
 import type { AgentId } from "../../lib/contracts/task"
+import { killPoint } from "../../lib/host/kill-point"
 import { DaemonRefused, DaemonUnreachable, LaunchFailed } from "../executors"
 import { ids } from "../platform/ids"
+import { comebackFacts, planResume, type ResumePlan } from "../status"
 import type { Attached, ExecutionDeps, Live } from "./context"
-import { planResume, type ResumePlan } from "./plan-resume"
 import { type Attempt, receipt } from "./receipt"
-import { comebackFacts, type LoadedSession } from "./session-facts"
+import type { LoadedSession } from "./session-facts"
 
 const FIRST_BACK_OFF_MS = 250
 
@@ -22,24 +23,35 @@ export async function startAgent(
   live: Live,
   loaded: LoadedSession,
   attached: Attached,
-  options: { fresh: boolean },
+  options: {
+    fresh: boolean
+    /** When the waking began; the receipt counts from there. */
+    started: number
+    /** What became of the files, when this is the end of a restore. */
+    restored: ReceiptFiles | null
+  },
   commit: (events: NewEvent[]) => Promise<unknown>,
 ): Promise<StartResult> {
   const { session, executor } = loaded
-  const started = performance.now()
+  const injects = deps.agents.get(session.agent as AgentId).history_context_injection
   const attempts: Attempt[] = []
   const refused = new Set<"native" | "inject">()
   let retries = 0
   if (options.fresh) await leaveOldAgent(live, executor.resume_token, attached, commit)
 
   for (;;) {
-    const plan = planResume({ ...comebackFacts(loaded, deps.agents), fresh: options.fresh, refused })
-    if (plan.kind === "impossible") return { outcome: "not_resumable" }
+    const plan = planResume({ ...comebackFacts(executor, injects), fresh: options.fresh, refused })
+    const came = (strategy: keyof typeof MEMORY) => resumeReceipt(deps, session.id, strategy, options, attempts)
+    if (plan.kind === "impossible") {
+      if (options.restored) await commit([await came("idle")])
+      return { outcome: "not_resumable" }
+    }
     try {
       if (plan.kind !== "new") await commit([{ kind: "resume.started", strategy: plan.kind }])
+      killPoint("resume.started")
       await launch(deps, live, session.agent as AgentId, attached, plan)
       attempts.push({ strategy: plan.kind, outcome: "ok" })
-      if (plan.kind !== "new") await commit([await resumeReceipt(deps, session.id, plan.kind, performance.now() - started, attempts)])
+      if (plan.kind !== "new") await commit([await came(plan.kind)])
       return { outcome: "started" }
     } catch (error) {
       const { reason, message } = describeFailure(error)
@@ -65,6 +77,7 @@ async function launch(deps: ExecutionDeps, live: Live, agentId: AgentId, attache
     env: { ...agent.env },
     start: plan.kind === "native" ? { kind: "continue", agent_session_id: plan.agent_session_id } : { kind: "new" },
   })
+  killPoint("resume.agent_up")
   const { head } = await attached.client.session(ref.id)
   await attached.reader.caughtUpTo(head)
 }
@@ -80,14 +93,20 @@ const retired = (plan: ResumePlan, rejected: boolean, reason: string): NewEvent[
 
 const MEMORY = { native: "native", inject: "injected", idle: "none" } as const
 
-const resumeReceipt = (deps: ExecutionDeps, sessionId: string, strategy: keyof typeof MEMORY, took: number, attempts: Attempt[]) =>
+const resumeReceipt = (
+  deps: ExecutionDeps,
+  sessionId: string,
+  strategy: keyof typeof MEMORY,
+  { started, restored }: { started: number; restored: ReceiptFiles | null },
+  attempts: Attempt[],
+) =>
   receipt(deps, sessionId, {
-    receipt_kind: "resume",
+    receipt_kind: restored ? "restore" : "resume",
     level: strategy === "idle" ? "L2" : "L3",
     agent_memory: MEMORY[strategy],
-    files: "kept",
+    files: restored ?? "kept",
     processes: [{ what: "agent", outcome: "ended" }],
-    took_ms: Math.round(took),
+    took_ms: Math.round(performance.now() - started),
     attempts,
   })
 

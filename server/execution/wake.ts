@@ -1,14 +1,16 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import type { WorkspaceSpec } from "../../lib/contracts/agentctl/protocol"
-import type { NewEvent } from "../../lib/contracts/events"
+import type { NewEvent, ReceiptFiles } from "../../lib/contracts/events"
 import type { SessionState } from "../../lib/contracts/status"
 import type { Runtime } from "../../lib/contracts/task"
 import { type AgentctlClient, LaunchFailed } from "../executors"
 import { type Change, updateAny } from "../journal"
 import type { Task } from "../platform/database"
+import { hadAgent } from "../status"
 import type { Attached, ExecutionDeps, Live } from "./context"
 import { stillOwned } from "./ownership"
+import { restoreFiles } from "./restore-files"
 import { type LoadedSession, loadSession } from "./session-facts"
 import { describeFailure, startAgent } from "./start-agent"
 
@@ -26,6 +28,9 @@ export async function wake(
   options: { fresh: boolean },
 ): Promise<Attached | null> {
   const { session, executor } = loaded
+  // Put away, or about to be: only a restore leads back, and that is a person's word.
+  if (executor.status === "deleted" || executor.status === "reaping") return null
+  const started = performance.now()
   const { ref } = live.owned
   const commit = (events: NewEvent[], rows: Change[] = []) =>
     deps.journal.commit({ session: ref, guards: [stillOwned(live.owned)], rows, events })
@@ -44,7 +49,7 @@ export async function wake(
       return attached
     }
     const fresh = (await loadSession(deps.db, ref.id)) ?? loaded
-    const result = await startAgent(deps, live, fresh, attached, options, commit)
+    const result = await startAgent(deps, live, fresh, attached, { ...options, started, restored: attached.restored }, commit)
     if (result.outcome === "failed") {
       await commit(enter("ERROR", result.reason))
       return null
@@ -76,16 +81,15 @@ async function raiseExecutor(
   loaded: LoadedSession,
   attach: Attach,
   commit: (events: NewEvent[], rows?: Change[]) => Promise<unknown>,
-): Promise<Attached & { agentReady: boolean }> {
+): Promise<Attached & { agentReady: boolean; restored: ReceiptFiles | null }> {
   const { executor } = loaded
   const { ref, epoch } = live.owned
-  requireWorkspace(loaded)
+  if (executor.restore_archive_id === null) requireWorkspace(loaded)
   const task = await deps.db.task.findUniqueOrThrow({ where: { id: ref.task_id } })
   const client = await deps.executors[executor.runtime as Runtime].launch(executor)
-  const daemon = await client.putSession(ref.id, epoch, {
-    generation: executor.generation,
-    workspace: workspaceSpec(deps.data_dir, task, loaded),
-  })
+  const workspace = workspaceSpec(deps.data_dir, task, loaded)
+  const restored = (await restoreFiles(deps, live, loaded, client, workspace, commit)) ?? rebuilt(loaded, workspace)
+  const daemon = await client.putSession(ref.id, epoch, { generation: executor.generation, workspace })
   const attached = await attach(live, client, daemon.spool_id)
   await attached.reader.caughtUpTo(daemon.head)
   if (executor.status !== "ready" || executor.agentctl_instance_id !== client.endpoint.instance_id) {
@@ -101,7 +105,13 @@ async function raiseExecutor(
       [seen],
     )
   }
-  return { ...attached, agentReady: daemon.agent?.state === "ready" }
+  return { ...attached, agentReady: daemon.agent?.state === "ready", restored }
+}
+
+/** An agent worked here before, and its place is made anew: what lay there is gone, and the receipt must not say otherwise. */
+function rebuilt({ executor }: LoadedSession, workspace: WorkspaceSpec): ReceiptFiles | null {
+  if (executor.worktree_path !== null || !hadAgent(executor)) return null
+  return workspace.kind === "worktree" ? { recreated: { branch: workspace.branch } } : { lost: { paths: [workspace.path] } }
 }
 
 /** A folder that was there and is not may be a disk that is not mounted yet: making a new one would hide the loss, and the work. */

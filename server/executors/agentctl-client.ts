@@ -1,6 +1,14 @@
 import http from "node:http"
 import type { z } from "zod"
 import {
+  ArchiveState,
+  type PutArchive,
+  type PutParts,
+  PutPartsAnswer,
+  type PutRestore,
+  RestoreState,
+} from "../../lib/contracts/agentctl/archive"
+import {
   DaemonError,
   type DaemonErrorCode,
   DaemonSession,
@@ -33,6 +41,8 @@ export class DaemonUnreachable extends Error {}
 const CALL_TIMEOUT_MS = 10_000
 /** Agents take seconds to start and to load; the daemon itself gives up after a minute. */
 const AGENT_START_TIMEOUT_MS = 120_000
+/** Some parts of an archive over a slow line. */
+const UPLOAD_TIMEOUT_MS = 10 * 60_000
 
 const agent = new http.Agent({ keepAlive: true, maxSockets: 64 })
 
@@ -83,7 +93,27 @@ export function createAgentctlClient(endpoint: Endpoint) {
     session: (id: string) => ask(DaemonSession, { method: "GET", path: path(id) }),
     putSession: (id: string, epoch: number, body: PutSession) =>
       ask(DaemonSession, { method: "PUT", path: path(id), body, epoch, timeoutMs: AGENT_START_TIMEOUT_MS }),
-    removeSession: (id: string, epoch: number) => call({ method: "DELETE", path: path(id), epoch, timeoutMs: AGENT_START_TIMEOUT_MS }),
+    /** What runs under a lower generation is ended. A daemon older than this call does not know it. */
+    putGeneration: (id: string, epoch: number, generation: number) =>
+      ask(DaemonSession, { method: "PUT", path: path(id, "/generation"), body: { generation }, epoch }),
+    /** With a generation the daemon refuses when it has seen a newer one: what is to be deleted has come back since. */
+    removeSession: (id: string, epoch: number, generation?: number) =>
+      call({
+        method: "DELETE",
+        path: path(id, generation === undefined ? "" : `?generation=${generation}`),
+        epoch,
+        timeoutMs: AGENT_START_TIMEOUT_MS,
+      }),
+    putArchive: (id: string, epoch: number, archiveId: string, body: PutArchive) =>
+      ask(ArchiveState, { method: "PUT", path: path(id, `/archive/${archiveId}`), body, epoch }),
+    archive: (id: string, archiveId: string) => ask(ArchiveState, { method: "GET", path: path(id, `/archive/${archiveId}`) }),
+    putArchiveParts: (id: string, epoch: number, archiveId: string, body: PutParts) =>
+      ask(PutPartsAnswer, { method: "PUT", path: path(id, `/archive/${archiveId}/parts`), body, epoch, timeoutMs: UPLOAD_TIMEOUT_MS }),
+    dropArchive: (id: string, epoch: number, archiveId: string) =>
+      call({ method: "DELETE", path: path(id, `/archive/${archiveId}`), epoch }),
+    putRestore: (id: string, epoch: number, archiveId: string, body: PutRestore) =>
+      ask(RestoreState, { method: "PUT", path: path(id, `/restore/${archiveId}`), body, epoch }),
+    restore: (id: string, archiveId: string) => ask(RestoreState, { method: "GET", path: path(id, `/restore/${archiveId}`) }),
     putAgent: (id: string, epoch: number, body: PutAgent) =>
       ask(PutAgentAnswer, { method: "PUT", path: path(id, "/agent"), body, epoch, timeoutMs: AGENT_START_TIMEOUT_MS }),
     stopAgent: (id: string, epoch: number) => call({ method: "DELETE", path: path(id, "/agent"), epoch }),

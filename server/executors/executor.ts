@@ -17,7 +17,8 @@ export type Executor = {
 
 export class LaunchFailed extends Error {
   constructor(
-    readonly reason: "unreachable" | "launch_failed" | "runtime_unavailable" | "workspace_missing",
+    /** `unreachable`, `launch_failed`, `runtime_unavailable`, `workspace_missing`, or why an archive could not be unpacked. */
+    readonly reason: string,
     message: string,
     options?: ErrorOptions,
   ) {

@@ -3,6 +3,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from "node:f
 import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import { AgentctlFile, PROTOCOL_VERSION } from "../../lib/contracts/agentctl/protocol"
+import { killPoint } from "../../lib/host/kill-point"
 import { isSameProcess } from "../../lib/host/process-identity"
 import type { Logger } from "../platform/logger"
 import { type AgentctlClient, createAgentctlClient } from "./agentctl-client"
@@ -48,6 +49,7 @@ export function createStandaloneExecutor(options: Options): Executor {
   async function start(): Promise<AgentctlClient> {
     const deadline = Date.now() + LAUNCH_TIMEOUT_MS
     let child = spawnDaemon(options)
+    killPoint("launch.spawned")
     while (Date.now() < deadline) {
       const found = await probe()
       if (found.kind === "alive") return found.client

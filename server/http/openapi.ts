@@ -1,6 +1,7 @@
 import { z } from "zod"
-import { AdminAct, AdminExecutor, AdminSessions, AdminSessionsQuery, Recovery } from "../../lib/contracts/admin"
+import { AdminAct, AdminArchives, AdminExecutor, AdminSessions, AdminSessionsQuery, Recovery } from "../../lib/contracts/admin"
 import { SessionEvent } from "../../lib/contracts/events"
+import { RestorePreview, RestoreResult, RestoreTask } from "../../lib/contracts/restore"
 import { SessionStatusReport } from "../../lib/contracts/status"
 import {
   AgentInfo,
@@ -17,6 +18,7 @@ import {
   SessionView,
   TaskView,
 } from "../../lib/contracts/task"
+import { ImportQuery, ImportResult } from "../../lib/contracts/transfer"
 import { Outcome } from "../../lib/contracts/waits"
 
 type Call = { method: string; path: string; summary: string; query?: z.ZodType; body?: z.ZodType; status: number; answer?: z.ZodType }
@@ -62,6 +64,21 @@ export const calls: Call[] = [
     body: AppendMessage,
     status: 202,
     answer: AppendResult,
+  },
+  {
+    method: "get",
+    path: "/tasks/{taskId}/restore",
+    summary: "What a restore would bring back, and how far one under way is",
+    status: 200,
+    answer: RestorePreview,
+  },
+  {
+    method: "post",
+    path: "/tasks/{taskId}/restore",
+    summary: "Bring an expired task back, with the message that was waiting",
+    body: RestoreTask,
+    status: 200,
+    answer: RestoreResult,
   },
   {
     method: "post",
@@ -110,6 +127,13 @@ export const calls: Call[] = [
   { method: "post", path: "/sessions/{sessionId}/stop", summary: "End the agent; everything else stays", status: 202, answer: OfSession },
   {
     method: "post",
+    path: "/sessions/{sessionId}/abandon",
+    summary: "Give up an executor that does not answer; its run is marked interrupted",
+    status: 202,
+    answer: OfSession,
+  },
+  {
+    method: "post",
     path: "/sessions/{sessionId}/waits/{tokenId}",
     summary: "Answer a permission or question",
     body: z.object({ secret: z.string(), outcome: Outcome }),
@@ -126,6 +150,20 @@ export const calls: Call[] = [
     answer: Queue,
   },
   { method: "delete", path: "/sessions/{sessionId}/queue/{promptId}", summary: "Withdraw", status: 204 },
+  {
+    method: "get",
+    path: "/sessions/{sessionId}/export",
+    summary: "The session as files: a tar of its snapshot, log and tokens",
+    status: 200,
+  },
+  {
+    method: "post",
+    path: "/sessions/import",
+    summary: "Take a session over from its exported files (the tar as body)",
+    query: ImportQuery,
+    status: 201,
+    answer: ImportResult,
+  },
   { method: "get", path: "/agents", summary: "Agents, and whether they are on this machine", status: 200, answer: items(AgentInfo) },
   {
     method: "get",
@@ -172,6 +210,7 @@ export const calls: Call[] = [
   { method: "get", path: "/admin/sessions", summary: "Every session", query: AdminSessionsQuery, status: 200, answer: AdminSessions },
   { method: "post", path: "/admin/sessions", summary: "Resume or stop a session", body: AdminAct, status: 202, answer: OfSession },
   { method: "get", path: "/admin/recoveries", summary: "What each boot found and did", status: 200, answer: items(Recovery) },
+  { method: "get", path: "/admin/archives", summary: "Archives, and what is due to be put away", status: 200, answer: AdminArchives },
   { method: "get", path: "/admin/executors", summary: "Executors", status: 200, answer: items(AdminExecutor) },
   {
     method: "post",

@@ -3,7 +3,16 @@ import { AppError, httpStatus, isAppError, toErrorBody } from "../../lib/contrac
 import type { Caller } from "../auth"
 import { getServices, type Services } from "../services"
 
-type Input<P, B, Q> = { services: Services; caller: Caller; person: Caller["person"]; params: P; body: B; query: Q }
+type Input<P, B, Q> = {
+  services: Services
+  caller: Caller
+  person: Caller["person"]
+  params: P
+  body: B
+  query: Q
+  /** The body as it arrives, for what is too large to be held. */
+  stream: () => AsyncIterable<Uint8Array>
+}
 type Schemas<P extends z.ZodType, B extends z.ZodType, Q extends z.ZodType> = {
   params?: P
   body?: B
@@ -29,7 +38,7 @@ export function route<P extends z.ZodType = typeof None, B extends z.ZodType = t
       const params = parse(schemas.params ?? None, await context.params) as z.infer<P>
       const query = parse(schemas.query ?? None, Object.fromEntries(new URL(request.url).searchParams)) as z.infer<Q>
       const body = (schemas.body ? parse(schemas.body, await readJson(request, services)) : undefined) as z.infer<B>
-      return handle({ services, caller, person: caller.person, params, body, query })
+      return handle({ services, caller, person: caller.person, params, body, query, stream: () => bytesOf(request) })
     })
 }
 
@@ -84,6 +93,8 @@ function hostOf(origin: string): string | null {
   }
 }
 
+const bytesOf = (request: Request) => (request.body ?? []) as unknown as AsyncIterable<Uint8Array>
+
 /** Room for JSON's escapes around the largest message that is allowed. */
 const ENVELOPE = 6
 
@@ -93,7 +104,7 @@ async function readJson(request: Request, services: Services): Promise<unknown> 
   if (Number(request.headers.get("content-length") ?? 0) > limit) throw tooLarge()
   const chunks: Uint8Array[] = []
   let size = 0
-  for await (const chunk of (request.body ?? []) as unknown as AsyncIterable<Uint8Array>) {
+  for await (const chunk of bytesOf(request)) {
     size += chunk.byteLength
     if (size > limit) throw tooLarge()
     chunks.push(chunk)
@@ -111,6 +122,21 @@ function parse<S extends z.ZodType>(schema: S, value: unknown): z.infer<S> {
   if (result.success) return result.data
   const issues = result.error.issues.map((issue) => (issue.path.length > 0 ? `${issue.path.join(".")}: ${issue.message}` : issue.message))
   throw new AppError("INVALID_INPUT", `The request is malformed: ${issues.join("; ")}`, { issues })
+}
+
+/** Pulled by the reader, so that a slow one holds the export back instead of filling the memory. */
+export function streamOf(content: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+  const chunks = content[Symbol.asyncIterator]()
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await chunks.next()
+      if (done) controller.close()
+      else controller.enqueue(value)
+    },
+    async cancel() {
+      await chunks.return?.()
+    },
+  })
 }
 
 export const TaskParams = z.object({ taskId: z.coerce.number() })

@@ -4,7 +4,14 @@ import { type Dialect, type Refs, type Statement, toStatement } from "./sql"
 export type StoredEvent = { ts: string; kind: string; v: number; terminal_run_id: string | null; payload: string }
 
 /** One commit on its way to the writer. `before` runs before seqs are given (it may insert the session itself), `after` may use them. */
-export type WriteRequest = { session_id: string | null; before: Change[]; events: StoredEvent[]; after: Change[] }
+export type WriteRequest = {
+  session_id: string | null
+  before: Change[]
+  events: StoredEvent[]
+  after: Change[]
+  /** When the session was last active, if these events count as activity. */
+  active_at: string | null
+}
 
 export type WriteResult =
   | { ok: true; first_seq: number; refs: Record<string, Value> }
@@ -52,8 +59,8 @@ const inSessionOrder = (requests: readonly WriteRequest[]) =>
     })
 
 const TAKE_SEQS: Record<Dialect, string> = {
-  sqlite: `UPDATE "sessions" SET "last_seq" = "last_seq" + ?, "updated_at" = ? WHERE "id" = ? RETURNING "last_seq"`,
-  postgresql: `UPDATE "sessions" SET "last_seq" = "last_seq" + $1, "updated_at" = $2 WHERE "id" = $3 RETURNING "last_seq"`,
+  sqlite: `UPDATE "sessions" SET "last_seq" = "last_seq" + ?, "updated_at" = ?, "active_at" = COALESCE(?, "active_at") WHERE "id" = ? RETURNING "last_seq"`,
+  postgresql: `UPDATE "sessions" SET "last_seq" = "last_seq" + $1, "updated_at" = $2, "active_at" = COALESCE($3, "active_at") WHERE "id" = $4 RETURNING "last_seq"`,
 }
 const ADD_EVENT: Record<Dialect, string> = {
   sqlite: `INSERT INTO "session_events" ("session_id", "seq", "ts", "kind", "v", "terminal_run_id", "payload") VALUES (?, ?, ?, ?, ?, ?, ?)`,
@@ -68,7 +75,7 @@ function* applyOne(request: WriteRequest, dialect: Dialect): Generator<Statement
   const { session_id, events } = request
   if (session_id !== null && events.length > 0) {
     const last = events[events.length - 1] as StoredEvent
-    const taken = yield { sql: TAKE_SEQS[dialect], params: [events.length, last.ts, session_id] }
+    const taken = yield { sql: TAKE_SEQS[dialect], params: [events.length, last.ts, request.active_at, session_id] }
     const head = taken.rows[0]?.last_seq
     if (typeof head !== "number") throw new Lost({ op: "guard", table: "sessions", where: {} })
     first_seq = head - events.length + 1

@@ -1,5 +1,6 @@
 export { type Change, guard, insert, remove, update, updateAny, type Value } from "./changes"
-export { type Commit, CommitConflict, isConflict, type Journal, openJournal, type SessionRef, StoreRefused } from "./journal"
+export { type Commit, CommitConflict, isConflict, type Journal, openJournal, parseRow, type SessionRef, StoreRefused } from "./journal"
 export { type Notices, noNotices, openPostgresNotices } from "./notices"
 export { openWriter } from "./open-writer"
 export { project } from "./project"
+export { createReplay, type ReplayedRows } from "./replay"

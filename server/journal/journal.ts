@@ -1,5 +1,5 @@
 import { AppError } from "../../lib/contracts/errors"
-import { isTerminalKind, type NewEvent, SessionEvent } from "../../lib/contracts/events"
+import { isActivity, isTerminalKind, type NewEvent, SessionEvent } from "../../lib/contracts/events"
 import type { Clock } from "../platform/clock"
 import type { Database } from "../platform/database"
 import type { StoredEvent, WriteResult } from "./apply-batch"
@@ -47,7 +47,8 @@ export function openJournal({ writer, db, clock }: { writer: Writer; db: Databas
     const stored = events.map((event) => toStored(event, ts))
     const task_id = session.task_id > 0 ? session.task_id : { ref: "task_id" }
     const after = events.flatMap((event, i) => project(event, { session_id: session.id, task_id, ts, seq: { ref: `seq.${i}` } }))
-    const result = settle(await group.submit({ session_id: session.id, before: [...guards, ...rows], events: stored, after }))
+    const active_at = events.some((event) => isActivity(event.kind)) ? ts : null
+    const result = settle(await group.submit({ session_id: session.id, before: [...guards, ...rows], events: stored, after, active_at }))
     const placed = events.map((event, i) => ({ session_id: session.id, seq: result.first_seq + i, ts, v: 1, ...event }) as SessionEvent)
     const ref = session.task_id > 0 ? session : { ...session, task_id: result.refs.task_id as number }
     if (placed.length > 0) for (const follower of followers) follower(ref, placed)
@@ -56,7 +57,7 @@ export function openJournal({ writer, db, clock }: { writer: Writer; db: Databas
 
   /** Rows that belong to no session: people, tokens, boots, reports. The same writer, the same durability. */
   async function write(changes: Change[]): Promise<Record<string, Value>> {
-    return settle(await group.submit({ session_id: null, before: changes, events: [], after: [] })).refs
+    return settle(await group.submit({ session_id: null, before: changes, events: [], after: [], active_at: null })).refs
   }
 
   /** In order, after `after`; holes are legal, since deltas may be compacted away. */

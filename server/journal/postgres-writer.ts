@@ -1,4 +1,5 @@
 import pg from "pg"
+import { killPoint } from "../../lib/host/kill-point"
 import { type Answer, applyBatch, type WriteRequest, type WriteResult } from "./apply-batch"
 import { CHANNEL, type Notice, toPayload } from "./notices"
 import type { Writer } from "./writer"
@@ -51,7 +52,9 @@ export function openPostgresWriter(url: string, origin = ""): Writer {
     const grown = grownSessions(batch, step.value).map((notice) => toPayload(origin, notice))
     // Within the transaction: the others hear of it when it is there to be read, and not at all if it is not.
     if (grown.length > 0) await client.query("SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload", [CHANNEL, grown])
+    killPoint("writer.applied")
     await client.query("COMMIT")
+    killPoint("writer.committed")
     return step.value
   }
 

@@ -4,6 +4,8 @@ import { type Change, update, updateAny } from "./changes"
 /** Where an event stands while its commit is being written. */
 type Place = { session_id: string; task_id: number | { ref: string }; ts: string; seq: { ref: string } }
 
+const IN_QUEUE = { in: ["queued", "held"] }
+
 /**
  * Event → the row changes it implies. Every row of session, prompt, resume token and executor state follows from the log
  * through here and nowhere else; and since each change names the state it expects, a fact that is not true any more
@@ -15,6 +17,23 @@ export function project(event: NewEvent, at: Place): Change[] {
   switch (event.kind) {
     case "session.state_changed":
       return event.from === null ? [] : [update("sessions", { ...session, state: event.from }, { state: event.to })]
+
+    case "session.imported":
+      return [
+        update("executors_running", executor, {
+          status: "none",
+          agentctl_instance_id: null,
+          agent_execution_id: null,
+          resume_strategy: null,
+          context_pending: 0,
+          workspace_path: null,
+          worktree_path: null,
+          worktree_branch: null,
+          error_code: null,
+          error_message: null,
+          updated_at: at.ts,
+        }),
+      ]
 
     case "run.started":
       return [
@@ -73,11 +92,15 @@ export function project(event: NewEvent, at: Place): Change[] {
         },
       ]
     case "prompt.edited":
-      return [update("prompts", { id: event.prompt_id, state: "queued" }, { content: JSON.stringify(event.content) })]
+      return [update("prompts", { id: event.prompt_id, state: IN_QUEUE }, { content: JSON.stringify(event.content) })]
     case "prompt.reordered":
-      return [update("prompts", { id: event.prompt_id, state: "queued" }, { rank: event.rank })]
+      return [update("prompts", { id: event.prompt_id, state: IN_QUEUE }, { rank: event.rank })]
     case "prompt.withdrawn":
-      return [update("prompts", { id: event.prompt_id, state: "queued" }, { state: "withdrawn" })]
+      return [update("prompts", { id: event.prompt_id, state: IN_QUEUE }, { state: "withdrawn" })]
+    case "prompt.held":
+      return [update("prompts", { id: event.prompt_id, state: "queued" }, { state: "held" })]
+    case "prompt.released":
+      return [update("prompts", { id: event.prompt_id, state: "held" }, { state: "queued" })]
     case "prompt.delivering":
       return [
         update(
@@ -137,6 +160,7 @@ export function project(event: NewEvent, at: Place): Change[] {
           workspace_path: event.worktree_path,
           worktree_path: event.worktree_path,
           worktree_branch: event.worktree_branch,
+          restore_archive_id: null,
           error_code: null,
           error_message: null,
           updated_at: at.ts,
@@ -152,15 +176,54 @@ export function project(event: NewEvent, at: Place): Change[] {
         }),
       ]
     case "executor.stopped":
-      return [update("executors_running", executor, { status: "stopped", agent_execution_id: null, updated_at: at.ts })]
-    case "executor.deleted":
       return [
         update("executors_running", executor, {
-          status: "deleted",
+          status: "stopped",
           agent_execution_id: null,
-          executor_deleted_at: at.ts,
+          // Until its daemon has been told, which is then looked for at every start.
+          error_code: event.reason === "abandoned" ? event.reason : null,
+          error_message: null,
           updated_at: at.ts,
         }),
+      ]
+    case "executor.reaping":
+      return [
+        update(
+          "executors_running",
+          { ...executor, status: { in: ["none", "ready", "stopped", "error"] } },
+          { status: "reaping", updated_at: at.ts },
+        ),
+      ]
+    case "restore.requested":
+      // The raised generation takes the ground from under whoever is still archiving or deleting it.
+      return [
+        update("executors_running", executor, {
+          status: "stopped",
+          generation: { inc: 1 },
+          executor_name: null,
+          executor_deleted_at: null,
+          restore_archive_id: event.archive_id,
+          error_code: null,
+          error_message: null,
+          updated_at: at.ts,
+        }),
+      ]
+    case "archive.failed":
+      return [updateAny("executors_running", { ...executor, status: "reaping" }, { status: "stopped", updated_at: at.ts })]
+    case "executor.deleted":
+      return [
+        update(
+          "executors_running",
+          { ...executor, status: "reaping" },
+          {
+            status: "deleted",
+            agent_execution_id: null,
+            executor_deleted_at: at.ts,
+            updated_at: at.ts,
+            // Without an archive there is nothing to wait for at the old place: it is made anew.
+            ...(event.archive_id === null ? { worktree_path: null } : {}),
+          },
+        ),
       ]
     case "agent.started":
       return [

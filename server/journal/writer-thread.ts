@@ -1,5 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads"
 import Database from "better-sqlite3"
+import { killPoint } from "../../lib/host/kill-point"
 import { type Answer, applyBatch, type WriteRequest } from "./apply-batch"
 import type { Value } from "./changes"
 
@@ -45,7 +46,9 @@ function run(batch: WriteRequest[]) {
       }
       step = steps.next(answer)
     }
+    killPoint("writer.applied")
     db.exec("COMMIT")
+    killPoint("writer.committed")
     return step.value
   } catch (error) {
     if (db.inTransaction) db.exec("ROLLBACK")

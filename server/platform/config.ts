@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto"
 import { accessSync, constants, existsSync, mkdirSync, readFileSync } from "node:fs"
 import { homedir } from "node:os"
 import { join, resolve } from "node:path"
+import { fileURLToPath } from "node:url"
 import { z } from "zod"
 import { writePrivateFile } from "../../lib/host/write-private-file"
 
@@ -20,8 +21,11 @@ const Variables = z.object({
     .regex(/^(postgres(ql)?:\/\/|file:)/, "must start with postgresql:// or file:")
     .optional(),
   REDIS_URL: z.string().optional(),
-  ARCHIVE_URL: z.string().optional(),
-  S3_ENDPOINT: z.string().optional(),
+  ARCHIVE_URL: z
+    .string()
+    .regex(/^(s3:\/\/[a-z0-9][a-z0-9.-]+(\/[^?#]*)?|file:\/\/\/.*|\/.*)$/, "must be s3://bucket/prefix or an absolute folder")
+    .optional(),
+  S3_ENDPOINT: z.url().optional(),
   S3_REGION: z.string().optional(),
   AWS_ACCESS_KEY_ID: z.string().optional(),
   AWS_SECRET_ACCESS_KEY: z.string().optional(),
@@ -66,6 +70,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
   const postgres = v.DATABASE_URL !== undefined && !v.DATABASE_URL.startsWith("file:")
   if (postgres && !v.AUTH_SECRET) throw new ConfigError("AUTH_SECRET: required with PostgreSQL, so that every server signs alike")
   if (Boolean(v.ADMIN_EMAIL) !== Boolean(v.ADMIN_PASSWORD)) throw new ConfigError("ADMIN_EMAIL and ADMIN_PASSWORD: set both or neither")
+  if (Boolean(v.AWS_ACCESS_KEY_ID) !== Boolean(v.AWS_SECRET_ACCESS_KEY))
+    throw new ConfigError("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY: set both or neither")
 
   return Object.freeze({
     port: v.PORT,
@@ -86,6 +92,10 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     auto_resume: { mode: v.AUTO_RESUME, window_hours: v.AUTO_RESUME_WINDOW_HOURS, concurrency: v.AUTO_RESUME_CONCURRENCY },
     chat_expire_hours: v.APPEND_CHAT_TASK_EXPIRE_HOURS,
     code_expire_hours: v.APPEND_CODE_TASK_EXPIRE_HOURS,
+    archive: archiveStore(v, data_dir),
+    archive_max_bytes: v.ARCHIVE_MAX_BYTES,
+    archive_force_delete_days: v.ARCHIVE_FORCE_DELETE_DAYS ?? null,
+    reaper_interval_seconds: v.REAPER_INTERVAL_SECONDS,
     demo_agents: v.DEMO_AGENTS === "on",
     log_level: v.LOG_LEVEL,
     dev: v.REWAKE_DEV === "1",
@@ -96,6 +106,27 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
       ),
     ),
   })
+}
+
+function archiveStore(v: z.infer<typeof Variables>, dataDir: string) {
+  const url = v.ARCHIVE_URL
+  if (!url?.startsWith("s3:")) {
+    const folder = !url ? join(dataDir, "archives") : url.startsWith("file:") ? fileURLToPath(url) : url
+    return { kind: "folder", folder: resolve(folder) } as const
+  }
+  const [bucket = "", ...prefix] = url.slice("s3://".length).split("/")
+  return {
+    kind: "s3",
+    bucket,
+    prefix: prefix.filter(Boolean).join("/"),
+    endpoint: v.S3_ENDPOINT ?? null,
+    region: v.S3_REGION ?? "us-east-1",
+    /** Null: the SDK looks where AWS puts them, a role of the machine for example. */
+    credentials:
+      v.AWS_ACCESS_KEY_ID && v.AWS_SECRET_ACCESS_KEY
+        ? { accessKeyId: v.AWS_ACCESS_KEY_ID, secretAccessKey: v.AWS_SECRET_ACCESS_KEY }
+        : null,
+  } as const
 }
 
 function makeDataDir(dir: string) {

@@ -19,6 +19,7 @@ import type { Config } from "./config"
 
 export type {
   ApiToken,
+  Archive,
   Boot,
   ExecutorRunning,
   Invitation,

@@ -15,4 +15,10 @@ export const ids = {
   user: () => make("usr"),
   apiToken: () => make("tok"),
   invitation: () => make("inv"),
+  archive: () => make("arc"),
+  generation: () => make("gen"),
+  /** The name an import is staged under; no session is ever called so. */
+  staging: () => make("import"),
+  /** Sorts before every staging name made later. */
+  stagingAt: (time: number) => `import_${Math.max(0, time).toString(36).padStart(8, "0")}`,
 }

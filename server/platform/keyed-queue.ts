@@ -13,6 +13,7 @@ export function createKeyedQueue() {
       tails.set(key, tail)
       return mine
     },
+    isBusy: (key: string) => tails.has(key),
     /** Settles when everything asked for so far has ended. */
     idle: async () => {
       await Promise.all(tails.values())

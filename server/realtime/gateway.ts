@@ -3,6 +3,7 @@ import { Server, type Socket } from "socket.io"
 import { z } from "zod"
 import { AppError, type ErrorBody, isAppError, toErrorBody } from "../../lib/contracts/errors"
 import type { EventKind, SessionEvent } from "../../lib/contracts/events"
+import type { RestoreProgress } from "../../lib/contracts/restore"
 import { type Ack, type ClientToServerEvents, pushNameOf, type ServerToClientEvents } from "../../lib/contracts/socket"
 import { type Caller, type Credentials, requireSession } from "../auth"
 import type { Journal } from "../journal"
@@ -42,6 +43,9 @@ const LISTED: ReadonlySet<EventKind> = new Set<EventKind>([
   "executor.ready",
   "executor.error",
   "executor.stopped",
+  "executor.reaping",
+  "executor.deleted",
+  "restore.requested",
   "prompt.queued",
   "agent.started",
   "agent.exited",
@@ -155,6 +159,7 @@ export function createGateway(deps: Deps) {
 
   return {
     announce,
+    restoreProgress: (userId: string, progress: RestoreProgress) => void io.to(`user:${userId}`).emit("session.restore_progress", progress),
     /** Another server appended to this session. */
     async grewTo(sessionId: string, head: number) {
       for (const channel of channelsOf.get(sessionId) ?? []) channel.grewTo(head)

@@ -1,10 +1,12 @@
+import type { AgentId } from "../../lib/contracts/task"
 import type { AgentRegistry } from "../agents"
-import { type Coordinator, comebackFacts, loadSession, planResume } from "../execution"
+import { type Coordinator, type LoadedSession, loadSession } from "../execution"
 import { insert, type Journal } from "../journal"
 import type { Clock } from "../platform/clock"
 import type { Config } from "../platform/config"
-import type { Database } from "../platform/database"
+import type { Database, Session } from "../platform/database"
 import type { Logger } from "../platform/logger"
+import { comebackFacts, planAsItStands } from "../status"
 import { mayAutoResume } from "./auto-resume"
 import type { Boot } from "./boot"
 import { inParallel } from "./in-parallel"
@@ -21,6 +23,8 @@ export type SweepDeps = {
   clock: Clock
   logger: Logger
   autoResume: Config["auto_resume"]
+  /** Expired tasks stay asleep: waking them would keep them from being put away. */
+  hasExpired: (session: Session) => Promise<boolean>
 }
 type Outcome = { session_id: string; outcome: string; took_ms: number; error?: string }
 
@@ -28,9 +32,9 @@ type Outcome = { session_id: string; outcome: string; took_ms: number; error?: s
  * What earlier boots left: sessions with an open run, a waiting prompt, or an executor that was up. Each is claimed and
  * reconciled on its own, then its agent is brought back where that is wanted; one that fails is reported and holds nobody up.
  */
-export async function bootSweep(deps: SweepDeps): Promise<void> {
+export async function bootSweep(deps: SweepDeps, note: string | null): Promise<void> {
   const started = deps.clock.now()
-  const outcomes = await recoverSessions(deps, await leftBehind(deps.db, deps.boot.id))
+  const outcomes = await recoverSessions(deps, await leftBehind(deps.db, deps.boot.id, deps.autoResume.mode === "all"))
   const count = (...kinds: string[]) => outcomes.filter((item) => kinds.includes(item.outcome)).length
   const finished = deps.clock.now()
   await deps.journal.write([
@@ -45,22 +49,26 @@ export async function bootSweep(deps: SweepDeps): Promise<void> {
       failed: count("failed", "undecided"),
       took_ms: finished.getTime() - started.getTime(),
       details: JSON.stringify(outcomes),
+      note,
     }),
   ])
   deps.logger.info({ found: outcomes.length, took_ms: finished.getTime() - started.getTime() }, "recovery finished")
+  await deps.boot.endDead()
 }
 
-export async function recoverSessions(deps: SweepDeps, ids: readonly string[]): Promise<Outcome[]> {
+export async function recoverSessions(deps: SweepDeps, left: readonly Left[]): Promise<Outcome[]> {
   const outcomes: Outcome[] = []
   const toWake: Outcome[] = []
-  await inParallel(RECONCILE_PARALLEL, ids, async (id) => {
+  await inParallel(RECONCILE_PARALLEL, left, async ({ id, was_up }) => {
     const began = performance.now()
     const item: Outcome = { session_id: id, outcome: "failed", took_ms: 0 }
     outcomes.push(item)
     try {
       item.outcome = await deps.coordinator.recover(id)
-      if (item.outcome !== "undecided" && item.outcome !== "not_mine" && (await wantsAgent(deps, id))) toWake.push(item)
+      const comeback = item.outcome === "undecided" || item.outcome === "not_mine" ? "none" : await comebackOf(deps, id, was_up)
+      if (comeback === "wanted") toWake.push(item)
       else deps.coordinator.poke(id)
+      if (comeback === "impossible" && item.outcome === "at_rest") item.outcome = "not_resumable"
     } catch (error) {
       deps.logger.error({ session: id, err: error }, "recovery failed")
       item.error = error instanceof Error ? error.message : String(error)
@@ -71,9 +79,7 @@ export async function recoverSessions(deps: SweepDeps, ids: readonly string[]): 
     const began = performance.now()
     try {
       await deps.coordinator.pump(item.session_id, { wake: true })
-      const loaded = await loadSession(deps.db, item.session_id)
-      // An interrupted run stays the news of its session, also when its agent is back.
-      if (loaded?.executor.agent_execution_id && item.outcome !== "interrupted") item.outcome = "resumed"
+      noteAgent(item, await loadSession(deps.db, item.session_id))
     } catch (error) {
       item.outcome = "failed"
       item.error = error instanceof Error ? error.message : String(error)
@@ -83,30 +89,55 @@ export async function recoverSessions(deps: SweepDeps, ids: readonly string[]): 
   return outcomes
 }
 
-async function wantsAgent(deps: SweepDeps, id: string): Promise<boolean> {
-  const loaded = await loadSession(deps.db, id)
-  if (!loaded || loaded.executor.agent_execution_id !== null) return false
-  const { session } = loaded
-  const plan = planResume({ ...comebackFacts(loaded, deps.agents), fresh: false, refused: new Set() })
-  return mayAutoResume(deps.autoResume, {
-    now: deps.clock.now(),
-    last_used_at: session.updated_at,
-    state: session.state,
-    resumable: plan.kind === "native" || plan.kind === "inject",
-  })
+/** An interrupted run stays the news of its session, whatever became of its agent. */
+function noteAgent(item: Outcome, loaded: LoadedSession | null) {
+  if (!loaded) return
+  const { executor, session } = loaded
+  const news = executor.agent_execution_id ? "resumed" : session.state === "ERROR" ? "failed" : item.outcome
+  if (news === "failed") item.error = executor.error_message ?? "The agent could not be started."
+  if (item.outcome !== "interrupted") item.outcome = news
 }
 
-/** By index: neither query grows with history. */
-export async function leftBehind(db: Database, bootId: string): Promise<string[]> {
-  const [running, executors, queued] = await Promise.all([
-    db.session.findMany({ where: { open_run_id: { not: null } }, select: { id: true, owner_boot_id: true } }),
-    db.executorRunning.findMany({ where: { status: { in: ["starting", "ready", "error"] } }, select: { session_id: true } }),
-    db.prompt.findMany({ where: { state: "queued" }, select: { session_id: true }, distinct: ["session_id"] }),
+/** `impossible`: its agent is gone, and nothing may be started in its place without a person's word. */
+async function comebackOf(deps: SweepDeps, id: string, was_up: boolean): Promise<"wanted" | "none" | "impossible"> {
+  const loaded = await loadSession(deps.db, id)
+  if (!loaded || loaded.executor.agent_execution_id !== null) return "none"
+  const { session, executor } = loaded
+  const plan = planAsItStands(comebackFacts(executor, deps.agents.get(session.agent as AgentId).history_context_injection))
+  if (plan.kind === "impossible") return "impossible"
+  const wanted = mayAutoResume(deps.autoResume, {
+    now: deps.clock.now(),
+    last_used_at: session.active_at ?? session.updated_at,
+    state: session.state,
+    was_up,
+    resumable: plan.kind === "native" || plan.kind === "inject",
+  })
+  return wanted && !(await deps.hasExpired(session)) ? "wanted" : "none"
+}
+
+/** `was_up`: its agent was there, or on its way, when its server went. */
+export type Left = { id: string; was_up: boolean }
+
+/**
+ * What cannot wait until somebody looks: open runs, agents that were up or starting, waiting prompts, executors that did not answer.
+ * A session that sleeps is none of these, and is reconciled when it is woken. Each by index: the time does not grow with history.
+ */
+export async function leftBehind(db: Database, bootId: string, everyone: boolean): Promise<Left[]> {
+  const session_id = { select: { session_id: true } } as const
+  const [running, starting, agents, raising, silent, abandoned, reaping, queued, asleep] = await Promise.all([
+    // Comparisons, because SQLite reads the whole table for IS NOT NULL.
+    db.session.findMany({ where: { open_run_id: { gt: "" } }, select: { id: true } }),
+    db.session.findMany({ where: { state: { in: ["STARTING", "RUNNING"] } }, select: { id: true } }),
+    db.executorRunning.findMany({ where: { agent_execution_id: { gt: "" } }, ...session_id }),
+    db.executorRunning.findMany({ where: { status: "starting" }, ...session_id }),
+    db.executorRunning.findMany({ where: { status: "error", error_code: "unreachable" }, ...session_id }),
+    db.executorRunning.findMany({ where: { status: "stopped", error_code: "abandoned" }, ...session_id }),
+    db.executorRunning.findMany({ where: { status: "reaping" }, ...session_id }),
+    db.prompt.findMany({ where: { state: "queued" }, distinct: ["session_id"], ...session_id }),
+    everyone ? db.executorRunning.findMany({ where: { status: { in: ["ready", "error"] } }, ...session_id }) : [],
   ])
-  const ids = [
-    ...new Set([...running.map((row) => row.id), ...executors.map((row) => row.session_id), ...queued.map((row) => row.session_id)]),
-  ]
-  const mine = await db.session.findMany({ where: { id: { in: ids }, owner_boot_id: bootId }, select: { id: true } })
-  const own = new Set(mine.map((row) => row.id))
-  return ids.filter((id) => !own.has(id))
+  const up = new Set([...[...running, ...starting].map((row) => row.id), ...[...agents, ...raising].map((row) => row.session_id)])
+  const ids = [...new Set([...up, ...[...silent, ...abandoned, ...reaping, ...queued, ...asleep].map((row) => row.session_id)])]
+  const own = new Set((await db.session.findMany({ where: { owner_boot_id: bootId }, select: { id: true } })).map((row) => row.id))
+  return ids.filter((id) => !own.has(id)).map((id) => ({ id, was_up: up.has(id) }))
 }

@@ -1,9 +1,11 @@
 import { hostname } from "node:os"
+import { killPoint } from "../../lib/host/kill-point"
 import { isSameProcess, processStartTime } from "../../lib/host/process-identity"
 import { insert, isConflict, type Journal, update, updateAny } from "../journal"
 import type { Database } from "../platform/database"
 import { ids } from "../platform/ids"
 import type { Logger } from "../platform/logger"
+import { markFolder } from "./restored-backup"
 
 /** A server silent for so long has lost its sessions to whoever claims them. */
 export const LEASE_MS = 15_000
@@ -13,6 +15,7 @@ export const RENEW_MS = 5_000
 export async function startBoot(options: {
   journal: Journal
   db: Database
+  data_dir: string
   logger: Logger
   /** Does another server act for sessions this one holds? Asked when the lease ran out: a machine that slept, or a long stall. */
   wasTakenOver: () => Promise<boolean>
@@ -29,15 +32,23 @@ export async function startBoot(options: {
       identity: processStartTime(process.pid) ?? "",
       started_at: new Date().toISOString(),
       lease_until: { db_now: LEASE_MS },
+      renewals: 0,
       ended_at: null,
     }),
   ])
-  const renew = (still: { lease_until?: { gt: { db_now: number } } }) =>
-    journal.write([update("boots", { id, ended_at: null, ...still }, { lease_until: { db_now: LEASE_MS } })])
+  killPoint("boot.leased")
+  let renewals = 0
+  await markFolder(options.data_dir, { boot_id: id, renewals })
+
+  async function renew(still: { lease_until?: { gt: { db_now: number } }; ended_at?: null }) {
+    await journal.write([update("boots", { id, ...still }, { lease_until: { db_now: LEASE_MS }, renewals: { inc: 1 }, ended_at: null })])
+    renewals += 1
+    await markFolder(options.data_dir, { boot_id: id, renewals })
+  }
 
   async function renewOrEnd() {
     try {
-      await renew({ lease_until: { gt: { db_now: 0 } } })
+      await renew({ lease_until: { gt: { db_now: 0 } }, ended_at: null })
     } catch (error) {
       if (!isConflict(error)) throw error
       if (await options.wasTakenOver()) return options.onLeaseLost()
@@ -56,15 +67,26 @@ export async function startBoot(options: {
   }, RENEW_MS)
   timer.unref()
 
+  async function isAlive(bootId: string): Promise<boolean> {
+    if (bootId === id) return true
+    const boot = await db.boot.findUnique({ where: { id: bootId } })
+    if (!boot || boot.ended_at !== null) return false
+    // On its own host a dead process is known at once. One that is stopped keeps its pid and loses its lease.
+    if (boot.hostname === host && boot.identity !== "" && !isSameProcess(boot.pid, boot.identity)) return false
+    return boot.lease_until > (await databaseNow(db))
+  }
+
   return {
     id,
-    async isAlive(bootId: string): Promise<boolean> {
-      if (bootId === id) return true
-      const boot = await db.boot.findUnique({ where: { id: bootId } })
-      if (!boot || boot.ended_at !== null) return false
-      // On its own host a dead process is known at once. One that is stopped keeps its pid and loses its lease.
-      if (boot.hostname === host && boot.identity !== "" && !isSameProcess(boot.pid, boot.identity)) return false
-      return boot.lease_until > (await databaseNow(db))
+    isAlive,
+    /** A killed server cannot say that it ended. Its end is put at the last sign of life; one that only slept takes it back. */
+    async endDead(): Promise<void> {
+      const open = await db.boot.findMany({ where: { ended_at: null, NOT: { id } } })
+      for (const boot of open) {
+        if (await isAlive(boot.id)) continue
+        const ended_at = new Date(Date.parse(boot.lease_until) - LEASE_MS).toISOString()
+        await journal.write([updateAny("boots", { id: boot.id, ended_at: null, lease_until: boot.lease_until }, { ended_at })])
+      }
     },
     async end() {
       clearInterval(timer)

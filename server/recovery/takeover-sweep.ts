@@ -1,4 +1,4 @@
-import { leftBehind, recoverSessions, type SweepDeps } from "./boot-sweep"
+import { type Left, leftBehind, recoverSessions, type SweepDeps } from "./boot-sweep"
 
 const INTERVAL_MS = 5_000
 
@@ -9,8 +9,9 @@ export function startTakeoverSweep(deps: SweepDeps) {
     if (running) return
     running = true
     try {
-      const orphaned = await withoutOwner(deps, await leftBehind(deps.db, deps.boot.id))
+      const orphaned = await withoutOwner(deps, await leftBehind(deps.db, deps.boot.id, false))
       if (orphaned.length > 0) await recoverSessions(deps, orphaned)
+      await deps.boot.endDead()
     } catch (error) {
       deps.logger.warn({ err: error }, "takeover sweep failed")
     } finally {
@@ -21,10 +22,14 @@ export function startTakeoverSweep(deps: SweepDeps) {
   return { stop: () => clearInterval(timer) }
 }
 
-async function withoutOwner(deps: SweepDeps, ids: readonly string[]): Promise<string[]> {
-  const rows = await deps.db.session.findMany({ where: { id: { in: [...ids] } }, select: { id: true, owner_boot_id: true } })
+async function withoutOwner(deps: SweepDeps, left: readonly Left[]): Promise<Left[]> {
+  const rows = await deps.db.session.findMany({
+    where: { id: { in: left.map(({ id }) => id) } },
+    select: { id: true, owner_boot_id: true },
+  })
   const boots = [...new Set(rows.map((row) => row.owner_boot_id).filter((id): id is string => id !== null))]
   const alive = new Set<string>()
   for (const boot of boots) if (await deps.boot.isAlive(boot)) alive.add(boot)
-  return rows.filter((row) => row.owner_boot_id === null || !alive.has(row.owner_boot_id)).map((row) => row.id)
+  const orphaned = new Set(rows.filter((row) => row.owner_boot_id === null || !alive.has(row.owner_boot_id)).map((row) => row.id))
+  return left.filter(({ id }) => orphaned.has(id))
 }

@@ -2,12 +2,14 @@ import { AppError } from "../../lib/contracts/errors"
 import type { NewEvent } from "../../lib/contracts/events"
 import { isTerminalState, type SessionState } from "../../lib/contracts/status"
 import type { Outcome, WaitOption } from "../../lib/contracts/waits"
+import { killPoint } from "../../lib/host/kill-point"
 import { type Person, requireSession } from "../auth"
 import { resumed } from "../execution"
 import { guard, isConflict } from "../journal"
 import type { Session } from "../platform/database"
 import { judgeAnswer, rejected } from "../resume-tokens"
 import type { SessionDeps } from "./deps"
+import { expiredError, loadExpiry } from "./expiry"
 import type { Views } from "./views"
 
 const refOf = (session: Session) => ({ id: session.id, task_id: session.task_id, user_id: session.user_id })
@@ -35,6 +37,7 @@ export async function answerWait(
           ...resumed(run_id, tokenId, session.open_waits),
         ],
       })
+      killPoint("answer.committed")
       deps.coordinator.poke(session.id)
       return
     } catch (error) {
@@ -68,6 +71,7 @@ export async function cancelRun(
         throw error
       }
     }
+    killPoint("cancel.committed")
     deps.coordinator.poke(session.id)
     return { session_id: session.id, cancelling: true }
   }
@@ -92,6 +96,7 @@ export async function resumeSession(deps: SessionDeps, views: Views, person: Per
     await goOn(deps, person, session.id, options.resume_token_id, options.secret ?? "")
     return { session_id: session.id, resume_strategy: "adopt", already_running: true }
   }
+  await requireExecutor(deps, session)
   if (options.reinstate) await reinstateAgentSession(deps, session)
   const status = await views.status(await requireSession(deps.db, person, sessionId))
   if (status.is_agent_running && !options.fresh && !options.reinstate)
@@ -101,6 +106,15 @@ export async function resumeSession(deps: SessionDeps, views: Views, person: Per
   }
   deps.coordinator.poke(session.id, { wake: true, fresh: options.fresh ?? false })
   return { session_id: session.id, resume_strategy: options.fresh ? "idle" : (status.resume_strategy ?? "idle"), already_running: false }
+}
+
+/** An agent cannot come back to a place that was put away: the task is restored first, and a person is asked. */
+async function requireExecutor(deps: SessionDeps, session: Session): Promise<void> {
+  const executor = await deps.db.executorRunning.findUnique({ where: { session_id: session.id }, select: { status: true } })
+  if (executor?.status !== "deleted" && executor?.status !== "reaping") return
+  const task = await deps.db.task.findUniqueOrThrow({ where: { id: session.task_id } })
+  const expiry = await loadExpiry(deps, task, session.id)
+  throw expiredError(task, expiry, expiry.reason ?? "expired")
 }
 
 /** A resume token by itself says "go on": the wait's first way of allowing it. */
@@ -131,5 +145,14 @@ export async function stopSession(deps: SessionDeps, person: Person, sessionId: 
   const session = await requireSession(deps.db, person, sessionId)
   await cancelRun(deps, person, session.id)
   await deps.coordinator.stop(session.id)
+  return { session_id: session.id }
+}
+
+/** Gives up an executor that does not answer: the run is marked interrupted; the executor, should it come back, is told to stop. */
+export async function abandonExecutor(deps: SessionDeps, person: Person, sessionId: string): Promise<{ session_id: string }> {
+  const session = await requireSession(deps.db, person, sessionId)
+  if (isTerminalState(session.state as SessionState))
+    throw new AppError("SESSION_TERMINAL", "This session has ended.", { state: session.state })
+  await deps.coordinator.abandon(session.id)
   return { session_id: session.id }
 }

@@ -1,14 +1,19 @@
 import { AppError } from "../../lib/contracts/errors"
 import type { NewEvent } from "../../lib/contracts/events"
 import { isTerminalState, type SessionState } from "../../lib/contracts/status"
-import type { AppendResult } from "../../lib/contracts/task"
+import type { AgentId, AppendResult } from "../../lib/contracts/task"
+import { killPoint } from "../../lib/host/kill-point"
 import { type Person, requireSession, requireTask } from "../auth"
 import { taskAtWork } from "../execution"
 import { guard, isConflict, StoreRefused, updateAny } from "../journal"
 import type { Prompt, Task } from "../platform/database"
+import { comebackFacts, planAsItStands } from "../status"
 import { queued } from "./create-task"
 import type { SessionDeps } from "./deps"
+import { expiredError, loadExpiry } from "./expiry"
 import { requireMessageSize } from "./limits"
+
+const LIVING = ["none", "starting", "ready", "error", "stopped"]
 
 export type Append = { message: string; session_id?: string | undefined; client_message_id?: string | undefined }
 
@@ -23,7 +28,7 @@ export async function appendMessage(deps: SessionDeps, person: Person, taskId: n
 
 async function acceptMessage(deps: SessionDeps, person: Person, task: Task, sessionId: string, input: Append): Promise<AppendResult> {
   const clientId = input.client_message_id ?? null
-  for (;;) {
+  for (let refusals = 0; ; ) {
     const known = clientId ? await deps.db.prompt.findFirst({ where: { task_id: task.id, client_message_id: clientId } }) : null
     if (known) return sameAppend(deps, known, input.message)
 
@@ -31,9 +36,14 @@ async function acceptMessage(deps: SessionDeps, person: Person, task: Task, sess
     if (session.task_id !== task.id) throw new AppError("NOT_FOUND", "There is no such session in this task.", { entity: "session" })
     if (isTerminalState(session.state as SessionState))
       throw new AppError("SESSION_TERMINAL", "This session has ended.", { state: session.state })
+    const expiry = await loadExpiry(deps, task, session.id)
+    if (expiry.reason !== null) throw expiredError(task, expiry, expiry.reason)
     await requireResumable(deps, session.id, session.agent)
 
-    const waiting = await deps.db.prompt.findMany({ where: { session_id: session.id, state: "queued" }, select: { rank: true } })
+    const waiting = await deps.db.prompt.findMany({
+      where: { session_id: session.id, state: { in: ["queued", "held"] } },
+      select: { rank: true },
+    })
     if (waiting.length >= deps.config.queue_max) {
       throw new AppError("QUEUE_FULL", `${deps.config.queue_max} messages are waiting already.`, { limit: deps.config.queue_max })
     }
@@ -61,6 +71,8 @@ async function acceptMessage(deps: SessionDeps, person: Person, task: Task, sess
             open_run_id: session.open_run_id,
             state: { not: "CANCELLED" },
           }),
+          // Archived in this very moment, it would be a message to a place that is no more.
+          guard("executors_running", { session_id: session.id, status: { in: LIVING } }),
         ],
         rows: [
           interrupts || session.open_run_id === null
@@ -71,9 +83,10 @@ async function acceptMessage(deps: SessionDeps, person: Person, task: Task, sess
       })
     } catch (error) {
       // The session moved on, or the same message arrived twice at once: look again.
-      if (isConflict(error) || (error instanceof StoreRefused && clientId)) continue
+      if (isConflict(error) || (error instanceof StoreRefused && clientId && refusals++ === 0)) continue
       throw error
     }
+    killPoint("append.committed")
     deps.coordinator.poke(session.id, { wake: true })
     return {
       task_id: task.id,
@@ -85,19 +98,24 @@ async function acceptMessage(deps: SessionDeps, person: Person, task: Task, sess
   }
 }
 
-async function newestSession(deps: SessionDeps, taskId: number): Promise<string> {
+export async function newestSession(deps: Pick<SessionDeps, "db">, taskId: number): Promise<string> {
   const session = await deps.db.session.findFirst({ where: { task_id: taskId }, orderBy: { created_at: "desc" }, select: { id: true } })
   if (!session) throw new AppError("NOT_FOUND", "This task has no session.", { entity: "session" })
   return session.id
 }
 
-async function sameAppend(deps: SessionDeps, prompt: Prompt, message: string): Promise<AppendResult> {
+/** An id stands for one message: another text under it is a mistake of the caller's. */
+export async function requireSameMessage(deps: Pick<SessionDeps, "db">, prompt: Prompt, message: string): Promise<void> {
   const first = await deps.db.sessionEvent.findFirst({
     where: { session_id: prompt.session_id, kind: "prompt.queued", payload: { contains: prompt.id } },
     orderBy: { seq: "asc" },
   })
   const original = first ? (JSON.parse(first.payload) as { content: string }).content : JSON.parse(prompt.content)
   if (original !== message) throw new AppError("IDEMPOTENCY_CONFLICT", "This client_message_id was used for another message.", {})
+}
+
+async function sameAppend(deps: SessionDeps, prompt: Prompt, message: string): Promise<AppendResult> {
+  await requireSameMessage(deps, prompt, message)
   const ahead = await deps.db.prompt.count({ where: { session_id: prompt.session_id, state: "queued", rank: { lt: prompt.rank } } })
   return {
     task_id: prompt.task_id,
@@ -109,9 +127,10 @@ async function sameAppend(deps: SessionDeps, prompt: Prompt, message: string): P
 }
 
 /** An agent that is gone and can neither load its session nor be told its history is not started again behind the user's back. */
-async function requireResumable(deps: SessionDeps, sessionId: string, agent: string): Promise<void> {
+export async function requireResumable(deps: SessionDeps, sessionId: string, agent: string): Promise<void> {
   const executor = await deps.db.executorRunning.findUnique({ where: { session_id: sessionId } })
-  if (!executor || executor.supports_session_resume === null || executor.agent_execution_id !== null) return
-  if (executor.supports_session_resume === 1 || deps.agents.get(agent as never).history_context_injection) return
+  if (!executor || executor.agent_execution_id !== null) return
+  const plan = planAsItStands(comebackFacts(executor, deps.agents.get(agent as AgentId).history_context_injection))
+  if (plan.kind !== "impossible") return
   throw new AppError("SESSION_NOT_RESUMABLE", "This agent doesn't support resuming. Start a new session.", {})
 }

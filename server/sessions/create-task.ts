@@ -140,7 +140,7 @@ function sessionRows(
 }
 
 /** Standalone gives an agent the server's own rights. With one user that is theirs anyway; with several, it would be everybody's. */
-async function requireRuntime(deps: SessionDeps, person: Person, runtime: string): Promise<void> {
+export async function requireRuntime(deps: SessionDeps, person: Person, runtime: string): Promise<void> {
   if (runtime !== "standalone") {
     throw new AppError("INVALID_INPUT", `The ${runtime} runtime is not set up on this server.`, {
       issues: [`runtime: ${runtime} is not available`],

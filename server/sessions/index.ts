@@ -1,21 +1,24 @@
+import type { RestoreTask } from "../../lib/contracts/restore"
 import type { CreateTask, SessionView, TaskView } from "../../lib/contracts/task"
 import type { Outcome } from "../../lib/contracts/waits"
 import type { Person } from "../auth"
 import { requireSession, requireTask } from "../auth"
 import type { Session } from "../platform/database"
 import { createKeyedQueue } from "../platform/keyed-queue"
-import { answerWait, cancelRun, type Resume, resumeSession, stopSession } from "./act"
+import { abandonExecutor, answerWait, cancelRun, type Resume, resumeSession, stopSession } from "./act"
 import { type Append, appendMessage } from "./append-message"
-import { createSession, createTask } from "./create-task"
+import { createSession, createTask, requireRuntime } from "./create-task"
 import type { SessionDeps } from "./deps"
 import { readEvents } from "./events"
 import { changePrompt, listQueue, withdrawPrompt } from "./queue"
+import { previewRestore, restoreTask } from "./restore-task"
 import { deleteTask, type ListInput, listTasks, patchTask, purgeTask } from "./tasks"
 import { createViews } from "./views"
-import { suggestRepositories } from "./workspaces"
+import { suggestRepositories, usableRepository } from "./workspaces"
 
 export type { SessionDeps } from "./deps"
 export { journalGeneration, requireCursor } from "./events"
+export { loadExpiry } from "./expiry"
 
 /** Everything a signed-in person can ask for. Each checks ownership itself; transports only translate. */
 export function createSessions(given: Omit<SessionDeps, "queueTurns">) {
@@ -36,6 +39,7 @@ export function createSessions(given: Omit<SessionDeps, "queueTurns">) {
     purgeTask: (taskId: number) => purgeTask(deps, taskId),
     getSession: async (person: Person, sessionId: string) => views.session(await requireSession(deps.db, person, sessionId)),
     status: async (person: Person, sessionId: string) => views.status(await requireSession(deps.db, person, sessionId)),
+    hasExpired: (session: Session) => views.hasExpired(session),
     /** For callers that have settled who may see it. */
     statusOf: (session: Session) => views.status(session),
     events: (person: Person, sessionId: string, page: Parameters<typeof readEvents>[3]) => readEvents(deps, person, sessionId, page),
@@ -47,7 +51,12 @@ export function createSessions(given: Omit<SessionDeps, "queueTurns">) {
       answerWait(deps, person, sessionId, tokenId, answer),
     cancel: (person: Person, sessionId: string) => cancelRun(deps, person, sessionId),
     resume: (person: Person, sessionId: string, options: Resume) => resumeSession(deps, views, person, sessionId, options),
+    restore: (person: Person, taskId: number, input: RestoreTask) => restoreTask(deps, person, taskId, input),
+    previewRestore: (person: Person, taskId: number) => previewRestore(deps, views, person, taskId),
     stop: (person: Person, sessionId: string) => stopSession(deps, person, sessionId),
+    requireStandalone: (person: Person) => requireRuntime(deps, person, "standalone"),
+    usableRepository: (repository: string) => usableRepository(repository, deps.config.workspace_roots),
+    abandon: (person: Person, sessionId: string) => abandonExecutor(deps, person, sessionId),
     workspaces: (query: string) => ({ roots: deps.config.workspace_roots, items: suggestRepositories(deps.config.workspace_roots, query) }),
   }
 }

@@ -8,12 +8,20 @@ import type { SessionDeps } from "./deps"
 import { requireMessageSize } from "./limits"
 
 const readQueue = (deps: SessionDeps, sessionId: string) =>
-  deps.db.prompt.findMany({ where: { session_id: sessionId, state: "queued" }, orderBy: [{ rank: "asc" }, { queued_at: "asc" }] })
+  deps.db.prompt.findMany({
+    where: { session_id: sessionId, state: { in: ["queued", "held"] } },
+    orderBy: [{ rank: "asc" }, { queued_at: "asc" }],
+  })
 
 export async function listQueue(deps: SessionDeps, person: Person, sessionId: string): Promise<QueuedPrompt[]> {
   const session = await requireSession(deps.db, person, sessionId)
   const prompts = await readQueue(deps, session.id)
-  return prompts.map((prompt, position) => ({ prompt_id: prompt.id, message: JSON.parse(prompt.content) as string, position }))
+  return prompts.map((prompt, position) => ({
+    prompt_id: prompt.id,
+    message: JSON.parse(prompt.content) as string,
+    position,
+    held: prompt.state === "held",
+  }))
 }
 
 export async function changePrompt(
@@ -21,15 +29,19 @@ export async function changePrompt(
   person: Person,
   sessionId: string,
   promptId: string,
-  change: { message?: string | undefined; position?: number | undefined },
+  change: { message?: string | undefined; position?: number | undefined; held?: false | undefined },
 ): Promise<QueuedPrompt[]> {
   if (change.message !== undefined) requireMessageSize(change.message, deps.config.max_message_bytes)
   await commitOnPrompt(deps, person, sessionId, promptId, (queue) => [
+    ...(change.held === false && queue.some((prompt) => prompt.id === promptId && prompt.state === "held")
+      ? [{ kind: "prompt.released", prompt_id: promptId } as const]
+      : []),
     ...(change.message === undefined ? [] : [{ kind: "prompt.edited", prompt_id: promptId, content: change.message } as const]),
     ...(change.position === undefined
       ? []
       : placesAfterMove(queue, promptId, change.position).map((place) => ({ kind: "prompt.reordered", ...place }) as const)),
   ])
+  if (change.held === false) deps.coordinator.poke(sessionId, { wake: true })
   return listQueue(deps, person, sessionId)
 }
 
@@ -50,7 +62,7 @@ async function commitOnPrompt(
     throw new AppError("NOT_FOUND", "There is no such message in the queue.", { entity: "prompt" })
   const gone = () =>
     new AppError("PROMPT_NOT_QUEUED", "This message is on its way to the agent already, or was withdrawn.", { prompt_id: promptId })
-  if (prompt.state !== "queued") throw gone()
+  if (prompt.state !== "queued" && prompt.state !== "held") throw gone()
   try {
     await deps.queueTurns.run(session.id, async () =>
       deps.journal.commit({

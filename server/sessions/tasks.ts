@@ -75,7 +75,10 @@ export async function purgeTask(deps: SessionDeps, taskId: number): Promise<void
   const sessions = await deps.db.session.findMany({ where: { task_id: taskId }, select: { id: true } })
   for (const { id } of sessions) {
     await deps.coordinator.remove(id)
+    const archives = await deps.db.archive.findMany({ where: { session_id: id, location: { not: null } }, select: { location: true } })
+    for (const { location } of archives) if (location) await deps.removeArchive(location)
     await deps.journal.write([
+      remove("archives", { session_id: id }),
       remove("session_events", { session_id: id }),
       remove("prompts", { session_id: id }),
       remove("resume_tokens", { session_id: id }),

@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs"
 import type { SessionStatusReport } from "../../lib/contracts/status"
 import type { AgentId, SessionView, TaskView } from "../../lib/contracts/task"
-import type { Session, Task } from "../platform/database"
+import type { ExecutorRunning, Session, Task } from "../platform/database"
 import { toWait } from "../resume-tokens"
-import { type SessionRows, toSessionView, toStatusReport, toTaskView, type ViewWorld } from "../status"
+import { isPutAway, type SessionRows, toSessionView, toStatusReport, toTaskView, type ViewWorld } from "../status"
 import type { SessionDeps } from "./deps"
+import { loadExpiry } from "./expiry"
 
 /** Rows → what people see, for one session or a page of tasks; a fixed number of queries whatever the page holds. */
 export function createViews({ db, clock, config, coordinator, agents }: SessionDeps) {
@@ -52,12 +53,25 @@ export function createViews({ db, clock, config, coordinator, agents }: SessionD
   }
 
   async function status(row: Session): Promise<SessionStatusReport> {
+    await coordinator.healStarting(row)
     const [rows] = await rowsOf([row])
     const { executor } = rows as SessionRows
-    const path = executor.runtime === "standalone" ? executor.worktree_path : null
-    return toStatusReport(rows as SessionRows, world(), path === null ? "none" : existsSync(path) ? "present" : "missing")
+    const report = toStatusReport(rows as SessionRows, world(), workspaceOf(executor))
+    // A task whose time is up stays asleep until somebody writes to it, and is asked whether it shall go on.
+    return report.needs_resume && (await hasExpired(row)) ? { ...report, needs_resume: false } : report
   }
 
-  return { tasks, session, status, task: async (row: Task) => (await tasks([row]))[0] as TaskView }
+  async function hasExpired(row: Session): Promise<boolean> {
+    const task = await db.task.findUnique({ where: { id: row.task_id } })
+    return task !== null && (await loadExpiry({ db, clock, config }, task, row.id)).reason !== null
+  }
+
+  return { tasks, session, status, hasExpired, task: async (row: Task) => (await tasks([row]))[0] as TaskView }
 }
+function workspaceOf(executor: ExecutorRunning): "present" | "missing" | "archived" | "none" {
+  if (isPutAway(executor)) return "archived"
+  const path = executor.runtime === "standalone" ? executor.worktree_path : null
+  return path === null ? "none" : existsSync(path) ? "present" : "missing"
+}
+
 export type Views = ReturnType<typeof createViews>

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, realpathSync, statSync } from "node:fs"
 import { basename, isAbsolute, join, sep } from "node:path"
-import { AppError } from "../../lib/contracts/errors"
+import { AppError, isAppError } from "../../lib/contracts/errors"
 
 /** No part begins with a dash: git and ssh would read it as an option. */
 const REMOTE = /^((https?|ssh|git):\/\/(?!-)|file:\/\/|\w[\w.-]*@\w[\w.-]*:)/
@@ -22,6 +22,16 @@ export function requireRepository(repository: string, roots: readonly string[]):
   if (!real || !statSync(real).isDirectory()) throw notFound("There is no such folder.")
   if (!isRepository(real)) throw notFound("This folder is not a git repository.")
   return real
+}
+
+/** The repository as this server may use it; null when it may not, or there is none. */
+export function usableRepository(repository: string, roots: readonly string[]): string | null {
+  try {
+    return requireRepository(repository, roots)
+  } catch (error) {
+    if (isAppError(error)) return null
+    throw error
+  }
 }
 
 const isRepository = (folder: string) =>

@@ -1,4 +1,5 @@
 export { deriveStatus } from "./derive-status"
-export { expiresAt } from "./expiry"
+export { type ExpiryReason, expiresAt, judgeExpiry } from "./expiry"
+export { comebackFacts, hadAgent, planAsItStands, planResume, type ResumePlan } from "./plan-resume"
 export { resumeOutlook } from "./resume-outlook"
-export { type SessionRows, toSessionView, toStatusReport, toTaskView, type ViewWorld } from "./session-view"
+export { isPutAway, type SessionRows, toSessionView, toStatusReport, toTaskView, type ViewWorld } from "./session-view"

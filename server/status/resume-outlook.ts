@@ -6,18 +6,15 @@ import {
   type SessionState,
   type SurvivalLevel,
 } from "../../lib/contracts/status"
+import { type ComebackFacts, planAsItStands, type ResumePlan } from "./plan-resume"
 
-export type OutlookFacts = {
+export type OutlookFacts = ComebackFacts & {
   state: SessionState
   executor_status: ExecutorStatus
-  workspace: "present" | "missing" | "none"
-  agent_running: boolean
-  /** The session has had an agent before; a first start needs no resuming. */
-  had_agent: boolean
-  agent_session_id: string | null
-  /** As the live agent last said; null when it was never asked. */
-  native: boolean | null
-  injects: boolean
+  /** `archived`: put away, to be unpacked when a person wants the task back. */
+  workspace: "present" | "missing" | "archived" | "none"
+  /** `unsure`: it was there when its executor was last heard of. */
+  agent: "running" | "unsure" | "gone"
 }
 export type Outlook = {
   is_agent_running: boolean
@@ -28,38 +25,60 @@ export type Outlook = {
   survival_level: SurvivalLevel
 }
 
-/** Whether and how a session comes back: the four cases of a status request, and the level it holds. Pure. */
+/** Whether and how a session comes back, as people are told: the four cases of a status request, and the level it holds. Pure. */
 export function resumeOutlook(facts: OutlookFacts): Outlook {
-  const strategy = bestStrategy(facts)
-  const outlook = (resume_reason: ResumeReason, needs_resume: boolean): Outlook => ({
-    is_agent_running: facts.agent_running,
+  const plan = planAsItStands(facts)
+  const running = facts.agent === "running"
+  const strategy = running ? "adopt" : STRATEGY[plan.kind]
+  const remembers = plan.kind === "native" || plan.kind === "inject"
+  const { reason, needs_resume } = judge(facts, plan, remembers)
+  return {
+    is_agent_running: running,
     is_resumable: strategy !== null && !isTerminalState(facts.state) && facts.workspace !== "missing",
     needs_resume,
-    resume_reason,
+    resume_reason: reason,
     resume_strategy: strategy,
-    survival_level: survivalLevel(facts, strategy),
-  })
-  if (isTerminalState(facts.state)) return outlook("terminal_state", false)
-  if (facts.agent_running) return outlook("already_running", false)
-  if (facts.executor_status === "unknown") return outlook("stale_execution", false)
-  if (facts.workspace === "missing") return outlook("workspace_missing", false)
-  if (!facts.had_agent) return outlook("agent_not_running_fresh_start", false)
-  if (strategy === "native") return outlook("agent_not_running", true)
-  if (strategy === "inject") return outlook("agent_not_running_fresh_start", true)
-  if (facts.native && !facts.agent_session_id) return outlook("missing_resume_token", false)
-  return outlook("not_resumable", false)
+    survival_level: survivalLevel(facts, remembers),
+  }
 }
 
-function bestStrategy(facts: OutlookFacts): ResumeStrategy | null {
-  if (facts.agent_running) return "adopt"
-  if (facts.agent_session_id && facts.native !== false) return "native"
-  if (facts.injects) return "inject"
-  return facts.had_agent ? null : "idle"
+/** A first start is possible and loses nothing. One without memory is no way of coming back, even where it would be done. */
+const STRATEGY: Record<ResumePlan["kind"], ResumeStrategy | null> = {
+  new: "idle",
+  native: "native",
+  inject: "inject",
+  idle: null,
+  impossible: null,
 }
 
-function survivalLevel(facts: OutlookFacts, strategy: ResumeStrategy | null): SurvivalLevel {
-  if (facts.agent_running) return "L4"
+function judge(facts: OutlookFacts, plan: ResumePlan, remembers: boolean): { reason: ResumeReason; needs_resume: boolean } {
+  const because = (reason: ResumeReason, needs_resume = false) => ({ reason, needs_resume })
+  if (isTerminalState(facts.state)) return because("terminal_state")
+  if (facts.agent === "running") return because("already_running")
+  if (facts.executor_status === "unknown") return because("stale_execution")
+  if (facts.workspace === "missing") return because("workspace_missing")
+  // Its files come back first, and that is asked of a person.
+  if (facts.workspace === "archived") return because(plan.kind === "impossible" ? "not_resumable" : "agent_not_running")
+  // An agent that can do neither and is gone stays so, whatever becomes of its executor.
+  if (facts.executor_status === "error" && (facts.agent === "unsure" || plan.kind !== "impossible"))
+    return because("executor_error", remembers)
+  switch (plan.kind) {
+    case "new":
+      return because("agent_not_running_fresh_start")
+    case "native":
+      return because("agent_not_running", true)
+    case "inject":
+      return because("agent_not_running_fresh_start", true)
+    case "idle":
+      return because("missing_resume_token")
+    case "impossible":
+      return because("not_resumable")
+  }
+}
+
+function survivalLevel(facts: OutlookFacts, remembers: boolean): SurvivalLevel {
+  if (facts.agent === "running") return "L4"
   if (facts.workspace === "missing") return "L1"
-  if (strategy === "native" || strategy === "inject") return "L3"
-  return facts.workspace === "present" ? "L2" : "L1"
+  if (remembers) return "L3"
+  return facts.workspace === "none" ? "L1" : "L2"
 }

@@ -11,7 +11,8 @@ import type { Wait } from "../../lib/contracts/waits"
 import type { ExecutorRunning, ResumeToken, Session, Task } from "../platform/database"
 import { deriveStatus } from "./derive-status"
 import { expiresAt } from "./expiry"
-import { type Outlook, resumeOutlook } from "./resume-outlook"
+import { comebackFacts } from "./plan-resume"
+import { type Outlook, type OutlookFacts, resumeOutlook } from "./resume-outlook"
 
 /** Rows of one session, read together. */
 export type SessionRows = { session: Session; executor: ExecutorRunning; tokens: readonly ResumeToken[] }
@@ -40,7 +41,7 @@ function statusOf({ session, tokens }: SessionRows, world: ViewWorld): SessionSt
         ? {
             run_id: session.open_run_id,
             boot_id: session.run_boot_id ?? "",
-            waits: session.open_waits > 0 ? live.map((token) => ({ token_id: token.id, expires_at: token.expires_at })) : [],
+            waits: waitsOf(session, live),
           }
         : null,
       interruption: interruptionOf(session),
@@ -50,18 +51,25 @@ function statusOf({ session, tokens }: SessionRows, world: ViewWorld): SessionSt
   )
 }
 
-function outlookOf(rows: SessionRows, world: ViewWorld, workspace: "present" | "missing" | "none"): Outlook {
+/** A question whose token is gone is a wait that nobody can end; one that is being cancelled is no wait any more. */
+function waitsOf(session: Session, live: readonly ResumeToken[]) {
+  if (session.open_waits === 0) return []
+  const lost = session.cancel_requested ? 0 : Math.max(0, session.open_waits - live.length)
+  return [
+    ...live.map((token) => ({ token_id: token.id, expires_at: token.expires_at })),
+    ...Array.from({ length: lost }, () => ({ token_id: "", expires_at: "" })),
+  ]
+}
+
+function outlookOf(rows: SessionRows, world: ViewWorld, workspace: OutlookFacts["workspace"]): Outlook {
   const { session, executor } = rows
   const status = executorStatus(rows, world)
   return resumeOutlook({
     state: session.state as SessionState,
     executor_status: status,
     workspace,
-    agent_running: executor.agent_execution_id !== null && status === "ready",
-    had_agent: executor.supports_session_resume !== null,
-    agent_session_id: executor.resume_token,
-    native: executor.supports_session_resume === null ? null : executor.supports_session_resume === 1,
-    injects: world.injects(session.agent as AgentId),
+    agent: executor.agent_execution_id === null ? "gone" : status === "ready" ? "running" : "unsure",
+    ...comebackFacts(executor, world.injects(session.agent as AgentId)),
   })
 }
 
@@ -75,7 +83,7 @@ export function toSessionView(rows: SessionRows, world: ViewWorld): SessionView 
     state: session.state as SessionState,
     status: statusOf(rows, world),
     executor_status: executorStatus(rows, world),
-    survival_level: outlookOf(rows, world, executor.workspace_path ? "present" : "none").survival_level,
+    survival_level: outlookOf(rows, world, isPutAway(executor) ? "archived" : executor.workspace_path ? "present" : "none").survival_level,
     worktree_branch: executor.worktree_branch,
     last_seq: session.last_seq,
     waits: tokens.filter((token) => token.state === "live").map(world.waitOf),
@@ -84,7 +92,7 @@ export function toSessionView(rows: SessionRows, world: ViewWorld): SessionView 
   }
 }
 
-export function toStatusReport(rows: SessionRows, world: ViewWorld, workspace: "present" | "missing" | "none"): SessionStatusReport {
+export function toStatusReport(rows: SessionRows, world: ViewWorld, workspace: OutlookFacts["workspace"]): SessionStatusReport {
   const { session, executor } = rows
   return {
     session_id: session.id,
@@ -103,9 +111,14 @@ export function toStatusReport(rows: SessionRows, world: ViewWorld, workspace: "
   }
 }
 
+/** Deleted, or about to be unpacked again: what lies at its place says nothing. */
+export const isPutAway = (executor: ExecutorRunning) => executor.status === "deleted" || executor.restore_archive_id !== null
+
+const lastActive = (session: Session) => session.active_at ?? session.updated_at
+
 export function toTaskView(task: Task, sessions: readonly SessionRows[], queued: boolean, world: ViewWorld): TaskView {
   const last_activity_at = sessions.reduce(
-    (latest, { session }) => (session.updated_at > latest ? session.updated_at : latest),
+    (latest, { session }) => (lastActive(session) > latest ? lastActive(session) : latest),
     task.last_activity_at,
   )
   const busy = queued || sessions.some(({ session }) => session.open_run_id !== null)

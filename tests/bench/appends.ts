@@ -115,7 +115,7 @@ function rawSqlite(sessions: number, total: number): Promise<number> {
     }
     const ids = Array.from({ length: sessions }, (_, i) => `sess_${i}`)
     const now = new Date().toISOString()
-    commit(ids.map((id) => ({ session_id: null, before: [sessionRow(id, now)], events: [], after: [] })))
+    commit(ids.map((id) => ({ session_id: null, before: [sessionRow(id, now)], events: [], after: [], active_at: null })))
     const started = performance.now()
     for (let round = 0; round < total / sessions; round++) {
       const payload = () => JSON.stringify({ message_id: "m", role: "agent", run_id: null, content: CONTENT })
@@ -124,6 +124,7 @@ function rawSqlite(sessions: number, total: number): Promise<number> {
           session_id: id,
           before: [],
           after: [],
+          active_at: null,
           events: [{ ts: new Date().toISOString(), kind: "message.delta", v: 1, terminal_run_id: null, payload: payload() }],
         })),
       )

@@ -23,7 +23,7 @@ test("an admin sees a session live, and after a kill -9 what the next server mad
   await rewake.restart()
   await page.getByRole("navigation", { name: "Admin" }).getByRole("link", { name: "Recoveries" }).click()
   await expect(page.getByText("running now")).toHaveCount(1)
-  await expect(page.getByText("its run went on: the same agent was adopted")).toBeVisible()
+  await expect(page.getByText("the same agent goes on: it was adopted")).toBeVisible()
   await expect(page.getByRole("list", { name: "1 session" })).toContainText("count 400 50")
 })
 
@@ -47,7 +47,9 @@ test("with the daemon killed too, the session is interrupted: the filter finds i
     .click()
   await expect(page).toHaveURL(/filter=interrupted/)
   await expect(row(page, "count 400 50")).toContainText("interrupted_startup")
-  await row(page, "count 400 50").getByRole("link").click()
+  await row(page, "count 400 50")
+    .getByRole("link", { name: /^interrupted:/ })
+    .click()
 
   await page.getByRole("tab", { name: "Timeline" }).click()
   const timeline = page.getByRole("tabpanel", { name: "Timeline" })
@@ -82,7 +84,7 @@ test("to a plain user the status pages do not exist", async ({ browser }) => {
   await second.waitForURL(/\/tasks/)
   await second.getByRole("button", { name: "Account" }).click()
   await expect(second.getByRole("menuitem", { name: "Recoveries" })).toHaveCount(0)
-  for (const path of ["/admin", "/admin/sessions", "/admin/recoveries", "/admin/users"]) {
+  for (const path of ["/admin", "/admin/sessions", "/admin/recoveries", "/admin/archives", "/admin/users"]) {
     await second.goto(`${rewake.url}${path}`)
     await expect(second.getByRole("heading", { name: "There is nothing here" })).toBeVisible()
   }

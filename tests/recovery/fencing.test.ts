@@ -1,6 +1,7 @@
 import { once } from "node:events"
 import { afterEach, describe, expect, test } from "vitest"
 import type { SessionStatusReport } from "../../lib/contracts/status"
+import type { SessionView } from "../../lib/contracts/task"
 import { agentText, DATABASES, follow, numbers, Rewake } from "../support/server"
 import { waitUntil } from "../support/wait-until"
 
@@ -50,6 +51,30 @@ describe("two servers over one PostgreSQL", () => {
     expect(log.filter((event) => event.kind === "agent.started")).toHaveLength(1)
     await viewer.until((event) => event.seq === log.at(-1)?.seq, "the whole log at the other server")
     expect(viewer.seen.map((event) => event.seq)).toEqual(log.map((event) => event.seq))
+  })
+})
+
+describe("two servers, and a session that only one of them has made", () => {
+  let first: Rewake
+  let second: Rewake
+  afterEach(async () => {
+    await second?.kill9()
+    await first?.stop()
+  })
+
+  test("[L1] a message given to the other one is delivered, and the other one can remove it", async () => {
+    first = await Rewake.start({ database: "postgresql" })
+    second = await first.secondServer()
+    const { task } = await first.createTask("remember sloe")
+    const made = (await first.api<SessionView>("POST", `/api/v1/tasks/${task.id}/sessions`, {})).body
+    await second.append(task.id, "count 5 1", { session_id: made.id })
+    expect(agentText(await second.waitForRuns(made.id, 1))).toBe(numbers(5))
+    expect((await second.api("DELETE", `/api/v1/tasks/${task.id}`)).status).toBe(204)
+    const { endpoint, secret } = first.daemon()
+    await waitUntil(async () => {
+      const sessions = await fetch(`${endpoint}/sessions`, { headers: { authorization: `Bearer ${secret}` } })
+      return ((await sessions.json()) as unknown[]).length === 0
+    }, "the daemon to know nothing of it")
   })
 })
 

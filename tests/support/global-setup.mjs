@@ -7,7 +7,7 @@ export default async function setup() {
   if (process.env.REWAKE_TEST_RUN) return
   const steps = createSteps(process.stderr)
   await prepare(steps)
-  const services = await obtainServices(["postgres", "git"], steps)
+  const services = await obtainServices(["postgres", "git", "zstd", "s3"], steps)
   Object.assign(process.env, services.env)
   return services.stop
 }

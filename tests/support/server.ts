@@ -32,13 +32,19 @@ export class Rewake {
     readonly dataDir: string,
     readonly database: { kind: DatabaseKind; url: string | null; drop: () => Promise<void> },
     readonly env: Record<string, string>,
+    private readonly dist: string,
   ) {}
 
-  static async start(options: { database?: DatabaseKind; env?: Record<string, string> } = {}): Promise<Rewake> {
+  static async start(options: { database?: DatabaseKind; env?: Record<string, string>; dist?: string } = {}): Promise<Rewake> {
     const kind = options.database ?? "sqlite"
     const postgres = kind === "postgresql" ? await createPostgresDatabase() : null
     const dataDir = mkdtempSync(join(tmpdir(), "rewake-"))
-    const rewake = new Rewake(dataDir, { kind, url: postgres?.url ?? null, drop: postgres?.drop ?? (async () => {}) }, options.env ?? {})
+    const rewake = new Rewake(
+      dataDir,
+      { kind, url: postgres?.url ?? null, drop: postgres?.drop ?? (async () => {}) },
+      options.env ?? {},
+      options.dist ?? "dist",
+    )
     await rewake.boot()
     if (!("ADMIN_EMAIL" in rewake.env && rewake.env.ADMIN_EMAIL === "")) rewake.token = await rewake.issueToken(ADMIN.email)
     return rewake
@@ -63,7 +69,7 @@ export class Rewake {
   }
 
   async boot(): Promise<void> {
-    const child = spawn(process.execPath, ["dist/server.mjs"], { env: this.environment(), stdio: ["ignore", "pipe", "pipe"] })
+    const child = spawn(process.execPath, [`${this.dist}/server.mjs`], { env: this.environment(), stdio: ["ignore", "pipe", "pipe"] })
     this.child = child
     let said = ""
     for (const stream of [child.stdout, child.stderr]) {
@@ -73,7 +79,8 @@ export class Rewake {
       })
     }
     this.url = await waitUntil(() => {
-      if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}:\n${this.output}`)
+      const ended = child.exitCode ?? child.signalCode
+      if (ended !== null) throw new Error(`the server ended with ${ended}:\n${this.output}`)
       return /Rewake is ready[^\n]*\n\s*(http:\S+)/.exec(said)?.[1]
     }, "server start")
     // The same address after a restart, as a browser would expect.
@@ -82,9 +89,9 @@ export class Rewake {
   }
 
   /** A further server over the same database and data folder. */
-  async secondServer(): Promise<Rewake> {
+  async secondServer(extra: Record<string, string> = {}): Promise<Rewake> {
     const { PORT: _port, ...env } = this.env
-    const second = new Rewake(this.dataDir, { ...this.database, drop: async () => {} }, env)
+    const second = new Rewake(this.dataDir, { ...this.database, drop: async () => {} }, { ...env, ...extra }, this.dist)
     await second.boot()
     second.token = this.token
     return second
@@ -114,12 +121,12 @@ export class Rewake {
   }
 
   cli(...args: string[]): string {
-    return execFileSync(process.execPath, ["dist/cli.mjs", ...args], { env: this.environment(), encoding: "utf8" }).trim()
+    return execFileSync(process.execPath, [`${this.dist}/cli.mjs`, ...args], { env: this.environment(), encoding: "utf8" }).trim()
   }
   /** Without blocking: a test that stops for seconds finds its kept-alive connections closed by the server. */
   async issueToken(email: string): Promise<string> {
     const run = promisify(execFile)
-    return (await run(process.execPath, ["dist/cli.mjs", "token", "--user", email], { env: this.environment() })).stdout.trim()
+    return (await run(process.execPath, [`${this.dist}/cli.mjs`, "token", "--user", email], { env: this.environment() })).stdout.trim()
   }
 
   api: Api = (method, path, body, headers = {}) => this.as(this.token)(method, path, body, headers)
@@ -190,7 +197,7 @@ export class Rewake {
   }
 
   /** Politely, and everything: server, daemon, agents, folder, database. */
-  async stop(): Promise<void> {
+  async stop(options: { keep?: boolean } = {}): Promise<void> {
     for (const socket of this.sockets) socket.disconnect()
     await this.kill9()
     const file = join(this.dataDir, "run", "agentctl.json")
@@ -201,6 +208,7 @@ export class Rewake {
         await waitUntil(() => processStartTime(pid) !== start_time, "agentctl to end")
       }
     }
+    if (options.keep) return
     await this.database.drop()
     rmSync(this.dataDir, { recursive: true, force: true })
   }

@@ -8,7 +8,15 @@ import {
   useQueryClient,
 } from "@tanstack/react-query"
 import type { z } from "zod"
-import type { AdminAct, AdminFilter, AdminSession, AdminSessions, AdminExecutor as Executor, Recovery } from "@/lib/contracts/admin"
+import type {
+  AdminAct,
+  AdminArchives,
+  AdminFilter,
+  AdminSession,
+  AdminSessions,
+  AdminExecutor as Executor,
+  Recovery,
+} from "@/lib/contracts/admin"
 import { getJson, postJson } from "../api"
 
 /** Status pages follow what happens at this pace while they are in sight; react-query rests when they are not. */
@@ -53,6 +61,14 @@ export const recoveriesQuery = () =>
     refetchInterval: EVERY_MS_WHEN_LONG,
   })
 export const useRecoveries = () => useQuery(recoveriesQuery())
+
+export const archivesQuery = () =>
+  queryOptions({
+    queryKey: ["admin", "archives"],
+    queryFn: () => getJson<AdminArchives>("/api/v1/admin/archives"),
+    refetchInterval: EVERY_MS,
+  })
+export const useAdminArchives = () => useQuery(archivesQuery())
 
 export const executorsQuery = () =>
   queryOptions({

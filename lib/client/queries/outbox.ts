@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useState } from "react"
 import { NetworkError } from "../api"
+import { taskExpired } from "../error-parser"
 import { errorSentence } from "../error-sentence"
 import { useConnection } from "../hooks"
 import { newClientMessageId, readOutbox, type Unsent, withEntry, withoutEntry, writeOutbox } from "../outbox"
@@ -35,6 +36,11 @@ export function useOutbox(taskId: number, sessionId: string, prompts: ReadonlyMa
         await appendMessage(taskId, { message: text, session_id: sessionId, client_message_id: clientMessageId })
         change((all) => withEntry(all, { clientMessageId, text, state: "accepted", sentence: null }))
       } catch (error) {
+        const expired = taskExpired(error)
+        if (expired) {
+          const waits = { clientMessageId, text, state: "expired", sentence: null, expiredSince: expired.last_updated_at } as const
+          return change((all) => withEntry(all, waits))
+        }
         const lost = error instanceof NetworkError
         const sentence = lost ? `${error.message} It is kept here, and sent once the connection is back.` : errorSentence(error)
         change((all) => withEntry(all, { clientMessageId, text, state: lost ? "unreachable" : "refused", sentence }))
@@ -63,5 +69,10 @@ export function useOutbox(taskId: number, sessionId: string, prompts: ReadonlyMa
     },
     retry: (entry: Unsent) => attempt(entry.clientMessageId, entry.text),
     discard,
+    /** Sent in another way, whose answer was lost: kept, and sent again under its id. */
+    markUnreachable: (entry: Unsent, sentence: string) =>
+      change((all) => withEntry(all, { clientMessageId: entry.clientMessageId, text: entry.text, state: "unreachable", sentence })),
+    markAccepted: (entry: Unsent) =>
+      change((all) => withEntry(all, { clientMessageId: entry.clientMessageId, text: entry.text, state: "accepted", sentence: null })),
   }
 }

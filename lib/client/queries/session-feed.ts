@@ -3,6 +3,7 @@ import { useEffect, useSyncExternalStore } from "react"
 import type { EventKind } from "@/lib/contracts/events"
 import { useConnection } from "../hooks"
 import { type FeedView, feedOf, type SessionFeed } from "../session-feed"
+import { restoreQuery } from "./restore"
 import { statusQuery } from "./session"
 import { refreshTask } from "./tasks"
 
@@ -14,7 +15,11 @@ const movesView = (kind: EventKind) =>
   kind === "session.state_changed" ||
   kind === "agent.started" ||
   kind === "agent.exited" ||
-  kind === "recovery.receipt"
+  kind === "recovery.receipt" ||
+  movesRestore(kind)
+
+/** Facts that change what a restore would bring back. */
+const movesRestore = (kind: EventKind) => kind.startsWith("archive.") || kind.startsWith("executor.") || kind === "restore.requested"
 
 export type SessionFeedHandle = FeedView & Pick<SessionFeed, "loadOlder" | "loadAll" | "reload" | "log">
 
@@ -28,6 +33,7 @@ export function useSessionFeed(taskId: number, sessionId: string): SessionFeedHa
         if (!events.some((event) => movesView(event.kind))) return
         refreshTask(client, taskId)
         void client.invalidateQueries(statusQuery(sessionId))
+        if (events.some((event) => movesRestore(event.kind))) void client.invalidateQueries(restoreQuery(taskId))
       }),
     [client, feed, taskId, sessionId],
   )

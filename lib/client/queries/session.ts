@@ -27,6 +27,8 @@ export const useResumeSession = (sessionId: string) =>
     mutationFn: (request: { fresh?: boolean; reinstate?: boolean }) => postJson<unknown>(`${path(sessionId)}/resume`, request),
   })
 
+export const useAbandonExecutor = (sessionId: string) => useMutation({ mutationFn: () => postJson<unknown>(`${path(sessionId)}/abandon`) })
+
 export const useAnswerWait = (sessionId: string) =>
   useMutation({
     mutationFn: ({ wait, outcome }: { wait: Wait; outcome: Outcome }) =>
@@ -35,7 +37,7 @@ export const useAnswerWait = (sessionId: string) =>
 
 export const usePatchPrompt = (sessionId: string) =>
   useMutation({
-    mutationFn: ({ promptId, ...change }: { promptId: string; message?: string; position?: number }) =>
+    mutationFn: ({ promptId, ...change }: { promptId: string; message?: string; position?: number; held?: false }) =>
       patchJson<unknown>(`${path(sessionId)}/queue/${promptId}`, change),
   })
 

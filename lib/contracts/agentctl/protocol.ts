@@ -54,6 +54,12 @@ export type WorkspaceSpec = z.infer<typeof WorkspaceSpec>
 export const PutSession = z.object({ generation: z.number().int(), workspace: WorkspaceSpec })
 export type PutSession = z.infer<typeof PutSession>
 
+/**
+ * PUT /sessions/{id}/generation: a person has given up what ran here under a lower one. Its agent is ended before the answer;
+ * from then on a lower generation is refused (409 GENERATION_STALE), also after a restart of the daemon.
+ */
+export const PutGeneration = z.object({ generation: z.number().int() })
+
 export const AgentState = z.object({
   agent_execution_id: z.string(),
   state: z.enum(["starting", "ready", "exited"]),
@@ -69,6 +75,8 @@ export const DaemonSession = z.object({
   /** The newest record that is on disk; what the server has not read lies between its cursor and this. */
   head: z.number().int(),
   epoch: z.number().int(),
+  /** Absent from a daemon that cannot be told of it. */
+  generation: z.number().int().optional(),
   workspace_path: z.string(),
   worktree_branch: z.string().nullable(),
   agent: AgentState.nullable(),
@@ -80,7 +88,9 @@ export type DaemonSession = z.infer<typeof DaemonSession>
 /**
  * PUT /sessions/{id}/agent: answers when the agent is ready or has failed to start. The same `agent_execution_id` again joins
  * the first call. `continue` tries session/resume, else session/load, with that id; a refused id fails with AGENT_SESSION_REJECTED
- * and never falls back to a new conversation by itself.
+ * and never falls back to a new conversation by itself. `resolve` continues the conversation this place knows: the one in the
+ * session's `.claude_session_id` file, else the one remembered for `task_id:bot_id`, else (or with `new_session`) it begins a new
+ * one; what is found and then refused fails like `continue`.
  */
 export const PutAgent = z.object({
   agent_execution_id: z.string(),
@@ -90,6 +100,7 @@ export const PutAgent = z.object({
   start: z.discriminatedUnion("kind", [
     z.object({ kind: z.literal("new") }),
     z.object({ kind: z.literal("continue"), agent_session_id: z.string() }),
+    z.object({ kind: z.literal("resolve"), task_id: z.string(), bot_id: z.string(), new_session: z.boolean() }),
   ]),
 })
 export type PutAgent = z.infer<typeof PutAgent>
@@ -99,6 +110,8 @@ export const PutAgentAnswer = z.object({
   agent_session_id: z.string(),
   capabilities: AgentCapabilities,
   pid: z.number().int().nullable(),
+  /** Where a `resolve` found the conversation. */
+  resolved_from: z.enum(["file", "task_and_bot", "new"]).optional(),
 })
 export type PutAgentAnswer = z.infer<typeof PutAgentAnswer>
 
@@ -118,6 +131,7 @@ export const DAEMON_ERRORS = [
   "UNAUTHENTICATED",
   "NOT_FOUND",
   "FENCED",
+  "GENERATION_STALE",
   "SPOOL_MISMATCH",
   "SPOOL_CUT",
   "AGENT_NOT_RUNNING",
@@ -128,6 +142,18 @@ export const DAEMON_ERRORS = [
   "PROMPT_MISMATCH",
   "WORKSPACE_FAILED",
   "WORKSPACE_MISSING",
+  "WORKSPACE_EXISTS",
+  "ARCHIVE_TOO_LARGE",
+  "ARCHIVE_MISSING",
+  "ARCHIVE_HOSTILE",
+  "ARCHIVE_BROKEN",
+  "ARCHIVE_UNSUPPORTED",
+  "CHECKSUM_MISMATCH",
+  "FILE_CHANGED",
+  "HISTORY_MISSING",
+  "DISK_FULL",
+  "URL_EXPIRED",
+  "STORE_UNREACHABLE",
   "INTERNAL",
 ] as const
 export type DaemonErrorCode = (typeof DAEMON_ERRORS)[number]

@@ -1,6 +1,6 @@
 // The parts of `npm test`, in order: how each is run, what it needs, and how its results are read.
 import { inProject } from "../project.mjs"
-import { readPlaywrightResults, readVitestResults } from "./results.mjs"
+import { readPlaywrightResults, readTortureResults, readVitestResults } from "./results.mjs"
 
 const bin = (...path) => [process.execPath, inProject("node_modules", ...path)]
 const MINUTE = 60_000
@@ -28,8 +28,19 @@ export const PARTS = [
   check("lint", bin("@biomejs", "biome", "bin", "biome"), ["check", ".", "--diagnostic-level=error", "--max-diagnostics=20"]),
   vitest("unit", [], 10 * MINUTE),
   vitest("architecture", [], 5 * MINUTE),
-  vitest("integration", ["postgres", "git"], 30 * MINUTE),
+  vitest("integration", ["postgres", "git", "zstd", "s3"], 30 * MINUTE),
   vitest("recovery", ["postgres", "git"], 45 * MINUTE),
+  {
+    name: "torture",
+    needs: ["postgres", "git"],
+    timeoutMs: 15 * MINUTE,
+    // Seeds that found something once, then as many new ones as fit into two minutes.
+    command: (extra, resultsFile) => [
+      ...[process.execPath, inProject("scripts", "torture.mjs"), "--known", "--seconds", "120", "--length", "12", "--shrink", "90"],
+      ...["--results", resultsFile, ...extra],
+    ],
+    read: readTortureResults,
+  },
   {
     name: "e2e",
     needs: ["chromium", "git"],

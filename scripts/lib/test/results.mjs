@@ -18,6 +18,9 @@ export function readVitestResults(file) {
   return outcome
 }
 
+/** The torture tool writes what the runner reads. */
+export const readTortureResults = (file) => JSON.parse(readFileSync(file, "utf8"))
+
 export function readPlaywrightResults(file) {
   const { suites, errors } = JSON.parse(readFileSync(file, "utf8"))
   const outcome = { passed: 0, skipped: 0, failures: errors.map(({ message }) => ({ name: "e2e", message: message ?? "" })) }

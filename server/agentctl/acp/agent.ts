@@ -16,6 +16,9 @@ const SESSION_TIMEOUT_MS = 50_000
 const AUTH_REQUIRED = -32000
 const ACP_VERSION = 1
 
+/** Which conversation it is to be; a `resolve` has been resolved by then. */
+export type Conversation = Exclude<PutAgent["start"], { kind: "resolve" }>
+
 export interface Begun {
   strategy: "new" | "loaded" | "resumed"
   agent_session_id: string
@@ -76,7 +79,7 @@ export class Agent {
   }
 
   /** Up to a conversation that can be prompted. */
-  async begin(start: PutAgent["start"]): Promise<Begun> {
+  async begin(start: Conversation): Promise<Begun> {
     const initialized = await this.within(
       INITIALIZE_TIMEOUT_MS,
       this.connection.agent.request(methods.agent.initialize, {
@@ -125,7 +128,7 @@ export class Agent {
     return this.process.end()
   }
 
-  private async openConversation(start: PutAgent["start"], capabilities: Begun["capabilities"]): Promise<Begun["strategy"]> {
+  private async openConversation(start: Conversation, capabilities: Begun["capabilities"]): Promise<Begun["strategy"]> {
     const agent = this.connection.agent
     const place: NewSessionRequest = { cwd: this.workspace, mcpServers: [] }
     if (start.kind === "new") {

@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest"
-import type { SpoolRecord } from "../../../lib/contracts/agentctl/protocol"
+import type { DaemonSession, SpoolRecord } from "../../../lib/contracts/agentctl/protocol"
 import { processStartTime } from "../../../lib/host/process-identity"
 import { buildDaemonPrograms, Daemon, newDataDir, oddAgent, spawnDaemon, waitUntil } from "../../support/daemon"
 
@@ -23,7 +23,7 @@ beforeEach(() => {
 })
 afterEach(async () => {
   for (const daemon of running.splice(0)) await daemon.kill()
-  rmSync(dataDir, { recursive: true, force: true })
+  rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 })
 })
 
 const onDisk = (id: string): SpoolRecord[] =>
@@ -173,6 +173,25 @@ test("a server whose epoch is over changes nothing, also after the daemon was st
   expect((await ack(second, 7, spool_id)).status).toBe(200)
 })
 
+test("a session given up by a person: its agent is ended, and lower generations are refused for ever", async () => {
+  const first = await start()
+  await first.ready("sess_given_up")
+  const stream = first.events("sess_given_up")
+  await first.prompt("sess_given_up", "prm_1", "count 1000 50")
+  await stream.until("message.delta")
+  const raise = (daemon: Daemon, generation: number) =>
+    daemon.call<DaemonSession>("PUT", "/sessions/sess_given_up/generation", { body: { generation } })
+  expect((await raise(first, 2)).body).toMatchObject({ generation: 2, agent: { state: "exited" }, run: null })
+  await stream.until("turn.failed")
+  await first.kill()
+  const second = await start()
+  expect(await raise(second, 1)).toMatchObject({ status: 409, body: { code: "GENERATION_STALE", generation: 2 } })
+  const workspace = { kind: "folder", path: join(dataDir, "workspaces", "sess_given_up") }
+  const put = (generation: number) => second.call("PUT", "/sessions/sess_given_up", { body: { generation, workspace } })
+  expect((await put(1)).body).toMatchObject({ code: "GENERATION_STALE" })
+  expect((await put(2)).body).toMatchObject({ generation: 2 })
+})
+
 test("a second daemon on the same folder refuses with its own exit code and leaves the first alone", async () => {
   const first = await start()
   const second = spawnDaemon(programs, dataDir)
@@ -233,4 +252,23 @@ test("the published file is for its owner only, and the log holds neither prompt
   await stream.until("turn.ended")
   const log = await waitUntil(() => readFileSync(join(dataDir, "logs/agentctl.log"), "utf8"))
   for (const hidden of [daemon.file.secret, "hush-hush", "very-private"]) expect(log).not.toContain(hidden)
+})
+
+test("an agent's end that is on disk already is not told again by a successor that finds it in the session's facts", async () => {
+  const first = await start()
+  await first.ready("sess_end")
+  const facts = join(dataDir, "sessions/sess_end.state.json")
+  const whileUp = readFileSync(facts)
+  const stream = first.events("sess_end")
+  await first.prompt("sess_end", "prm_1", "crash")
+  await stream.until("agent.exited")
+  await stream.end()
+  await first.kill()
+  // As if it had been killed between the two files.
+  writeFileSync(facts, whileUp)
+
+  const second = await start()
+  await second.ready("sess_end", { start: { kind: "new" } })
+  const exits = onDisk("sess_end").filter((record) => record.kind === "agent.exited")
+  expect(exits).toMatchObject([{ cause: "exited" }])
 })

@@ -34,11 +34,12 @@ test("an interrupted run is offered until it is put aside", () => {
 })
 
 test("an error says which part failed, and comes before an interruption", () => {
-  const trouble = { of: "agent" as const, message: "no such program" }
+  const trouble = { of: "agent" as const, reason: "resume_failed", message: "no such program" }
   expect(banner({ session: { state: "ERROR" }, transcript: { trouble, interrupted } })).toEqual({
     kind: "error",
     sentence: "The agent of this session could not be started. Transcript, queue and files are kept.",
     details: "no such program",
+    abandonable: false,
   })
   expect(banner({ report: { resume_reason: "workspace_missing" } })).toMatchObject({
     sentence: expect.stringContaining("workspace"),
@@ -46,7 +47,15 @@ test("an error says which part failed, and comes before an interruption", () => 
 })
 
 test("an executor that does not answer gets a calm notice, no error", () => {
-  expect(banner({ report: { executor_status: "unknown" } })).toEqual({ kind: "silent" })
+  expect(banner({ report: { executor_status: "unknown" } })).toEqual({ kind: "silent", abandoned: false })
+})
+
+test("an executor that cannot be reached can be given up, once; a silent one that was given up says what it still holds", () => {
+  const trouble = { of: "executor" as const, reason: "unreachable", message: "no answer" }
+  const unreachable = (abandoned: boolean) => banner({ session: { state: "ERROR" }, transcript: { trouble, abandoned } })
+  expect(unreachable(false)).toMatchObject({ kind: "error", abandonable: true })
+  expect(unreachable(true)).toMatchObject({ abandonable: false })
+  expect(banner({ report: { executor_status: "unknown" }, transcript: { abandoned: true } })).toEqual({ kind: "silent", abandoned: true })
 })
 
 test("waking comes before everything", () => {

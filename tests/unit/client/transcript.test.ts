@@ -137,6 +137,12 @@ describe("messages", () => {
 })
 
 describe("queue", () => {
+  test("a held message stays in it with its reason, until a person lets it go", () => {
+    const held = log(user("p1", "one"), queued("p1", "one", 1), { kind: "prompt.held", prompt_id: "p1", reason: "backup_restored" })
+    expect(fold(held).queue).toMatchObject([{ promptId: "p1", held: "backup_restored" }])
+    expect(fold([...held, at(4, { kind: "prompt.released", prompt_id: "p1" })]).queue).toMatchObject([{ promptId: "p1", held: null }])
+  })
+
   test("edited, reordered, withdrawn and delivered prompts", () => {
     const before = log(
       user("p1", "one"),

@@ -33,6 +33,9 @@ describe("the configuration", () => {
     ["APPEND_CHAT_TASK_EXPIRE_HOURS", "x"],
     ["APPEND_CODE_TASK_EXPIRE_HOURS", "0"],
     ["REAPER_INTERVAL_SECONDS", "0.5"],
+    ["ARCHIVE_URL", "ftp://somewhere"],
+    ["ARCHIVE_URL", "relative/folder"],
+    ["S3_ENDPOINT", "nowhere"],
     ["ARCHIVE_MAX_BYTES", "lots"],
     ["ARCHIVE_FORCE_DELETE_DAYS", "0"],
     ["DEMO_AGENTS", "yes"],
@@ -76,9 +79,26 @@ describe("the configuration", () => {
         wait_deadline_hours: 72,
         chat_expire_hours: 2,
         code_expire_hours: 24,
+        archive: { kind: "folder", folder: join(folder, "data", "archives") },
+        archive_max_bytes: 2 * 1024 ** 3,
         demo_agents: true,
       })
     }
+  })
+  test("archives go to a folder or to a bucket", () => {
+    expect(read({ ARCHIVE_URL: "/mnt/archives" }).archive).toEqual({ kind: "folder", folder: "/mnt/archives" })
+    expect(read({ ARCHIVE_URL: "file:///mnt/archives" }).archive).toEqual({ kind: "folder", folder: "/mnt/archives" })
+    const s3 = {
+      ARCHIVE_URL: "s3://bucket/some/prefix/",
+      S3_ENDPOINT: "http://127.0.0.1:9000",
+      AWS_ACCESS_KEY_ID: "k",
+      AWS_SECRET_ACCESS_KEY: "s",
+    }
+    expect(read(s3).archive).toEqual({
+      ...{ kind: "s3", bucket: "bucket", prefix: "some/prefix", endpoint: "http://127.0.0.1:9000", region: "us-east-1" },
+      credentials: { accessKeyId: "k", secretAccessKey: "s" },
+    })
+    expect(() => read({ ARCHIVE_URL: "s3://bucket", AWS_ACCESS_KEY_ID: "k" })).toThrow("AWS_SECRET_ACCESS_KEY")
   })
   test("hours accept decimals, addresses lose their last slash, roots become absolute", () => {
     const config = read({ WAIT_DEADLINE_HOURS: "0.0005", PUBLIC_URL: "https://rewake.example/", WORKSPACE_ROOTS: "/a:/b/../c:" })
@@ -114,6 +134,8 @@ describe("the configuration", () => {
         PORT: "1",
         PUBLIC_URL: "http://x",
         DATABASE_URL: "file:/tmp/x.db",
+        ARCHIVE_URL: "/tmp/archives",
+        S3_ENDPOINT: "http://127.0.0.1:9000",
         ADMIN_EMAIL: "a@example.org",
         ADMIN_PASSWORD: "long enough now",
       },

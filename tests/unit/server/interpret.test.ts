@@ -14,6 +14,7 @@ const running: SessionFacts = {
   had_agent: true,
   resume_strategy: null,
   live_tokens: [],
+  revoked_tokens: [],
 }
 const place = (event: object, seq: number) => ({ session_id: "s", ts: at.ts, v: 1, seq, ...event }) as SessionEvent
 const talking: OpenItems = foldOpenItems(
@@ -161,5 +162,37 @@ describe("what a daemon's record means", () => {
       { kind: "session.state_changed" },
       { kind: "status.derived", status },
     ])
+  })
+})
+
+describe("what only the daemon knows, after a backup was restored", () => {
+  const accepted = { ...at, kind: "prompt.accepted", prompt_id: "prm_9", run_id: "run_9", body_sha256: "ab" } as Decisive
+  const atRest: SessionFacts = { ...running, state: "WAITING_FOR_INPUT", open_run_id: null, run_prompt: null }
+  const found = (prompt: "queued" | "held" | null, facts = atRest) =>
+    interpret(accepted, facts, NOTHING_OPEN, () => minted, { prompt, boot_id: "boot_2", spool_id: "spool_1" })
+
+  test("[2] a held message that the agent has had is told as delivered, and not sent again", () => {
+    expect(kinds(found("held"))).toEqual([
+      "prompt.released",
+      "prompt.delivering",
+      "run.started",
+      "session.state_changed",
+      "prompt.delivered",
+      "status.derived",
+    ])
+  })
+  test("a run of a message that is lost with the backup is told all the same", () => {
+    expect(kinds(found(null))).toEqual(["run.started", "session.state_changed", "status.derived"])
+  })
+  test("[3] a run whose end was cut from the spool gets one before the next begins", () => {
+    const events = found(null, running)
+    expect(kinds(events).slice(0, 2)).toEqual(["run.interrupted", "session.state_changed"])
+    expect(events).toContainEqual(expect.objectContaining({ kind: "run.started", run_id: "run_9", boot_id: "boot_2" }))
+  })
+  test("a question that was withdrawn and yet answered lets its run go on; one that is being cancelled does not", () => {
+    const resolved = { kind: "permission.resolved", permission_id: "perm_1", outcome: { kind: "cancelled" } }
+    const withdrawn = { open_waits: 1, revoked_tokens: [{ id: "rt_1", request_id: "perm_1" }] }
+    expect(read(resolved, withdrawn)).toMatchObject([{ kind: "run.resumed", resume_token_id: "rt_1" }, { status: "running" }])
+    expect(read(resolved, { ...withdrawn, cancel_requested: true })).toEqual([])
   })
 })

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { planResume, type ResumeFacts } from "../../../server/execution/plan-resume"
+import { planResume, type ResumeFacts } from "../../../server/status/plan-resume"
 
 const facts = fc.record({
   had_agent: fc.boolean(),
@@ -31,9 +31,14 @@ test("injection comes after native, where the profile allows it", () =>
     expect(given.injects && !given.refused.has("inject")).toBe(true)
     expect(given.native && given.agent_session_id !== null && !given.refused.has("native")).toBe(false)
   }))
-test("[9] an agent without memory is started only when asked for, or after a better way was refused", () =>
+test("[9] an agent without memory is started only when asked for, after a better way was refused, or where the conversation was put aside", () =>
   always((given, plan) => {
-    if (plan.kind === "idle") expect(given.fresh || given.refused.size > 0).toBe(true)
+    const putAside = given.native && given.agent_session_id === null
+    if (plan.kind === "idle") expect(given.fresh || given.refused.size > 0 || putAside).toBe(true)
+  }))
+test("[L1] a fresh start that died before its agent was up is made up for: its messages would wait for ever", () =>
+  expect(planResume({ had_agent: true, agent_session_id: null, native: true, injects: false, fresh: false, refused: new Set() })).toEqual({
+    kind: "idle",
   }))
 test("nothing is started in the place of an agent that cannot come back", () =>
   expect(planResume({ had_agent: true, agent_session_id: null, native: false, injects: false, fresh: false, refused: new Set() })).toEqual({

@@ -1,0 +1,108 @@
+import { z } from "zod"
+import { DAEMON_ERRORS, WorkspaceSpec } from "./protocol"
+
+/**
+ * Workspace archives between server and agentctl. Every PUT begins the work or finds it begun or done, and answers its state
+ * at once; after a kill of either side the same PUT is simply sent again.
+ */
+
+/** It becomes a file name and part of an object's key. */
+export const ARCHIVE_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/
+
+/** One of the agent's own session files (or a folder of them): where it lies on this host, and its name inside the archive. */
+export const AgentFile = z.object({ path: z.string().startsWith("/"), as: z.string().regex(/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/) })
+export type AgentFile = z.infer<typeof AgentFile>
+
+export const ArchiveFailure = z.object({ code: z.enum(DAEMON_ERRORS), message: z.string() })
+export type ArchiveFailure = z.infer<typeof ArchiveFailure>
+
+/**
+ * Why something that was there is not in the archive: no file (`socket`, `fifo`, `device`), a link that points out of the
+ * workspace, gone while it was being read, an agent's credentials, or a part of git's state that is not carried over.
+ */
+export const LEFT_OUT_REASONS = ["special_file", "outward_link", "vanished", "unreadable", "credentials", "git_state"] as const
+export const LeftOut = z.object({ path: z.string(), reason: z.enum(LEFT_OUT_REASONS) })
+export type LeftOut = z.infer<typeof LeftOut>
+/** More are counted, not named. */
+export const LEFT_OUT_NAMED = 100
+
+const amount = z.number().int().min(0)
+
+/**
+ * PUT /sessions/{id}/archive/{archive_id}. Refused while an agent is up, and for a generation lower than the daemon has seen.
+ * `max_bytes` limits the content, not the compressed archive. With `folder` the archive appears there under its final name only
+ * when it is complete and on disk; without, it waits in the daemon's staging folder to be uploaded.
+ */
+export const PutArchive = z.object({
+  generation: z.number().int(),
+  agent_session_id: z.string().nullable(),
+  agent_files: z.array(AgentFile),
+  max_bytes: z.number().int().positive(),
+  folder: z.string().startsWith("/").nullable(),
+})
+export type PutArchive = z.infer<typeof PutArchive>
+
+/** GET of the same, and the answer to PUT. `bytes` and `files` count content so far; once packed, `archive_bytes` is the file's size. */
+export const ArchiveState = z.object({
+  state: z.enum(["packing", "packed", "failed"]),
+  bytes: amount,
+  files: amount,
+  total_bytes: amount,
+  total_files: amount,
+  archive_bytes: amount.nullable(),
+  sha256: z.string().nullable(),
+  /** Where the file lies on the daemon's host. */
+  path: z.string().nullable(),
+  compression: z.enum(["zstd", "gzip"]).nullable(),
+  left_out: z.array(LeftOut),
+  left_out_total: amount,
+  error: ArchiveFailure.nullable(),
+})
+export type ArchiveState = z.infer<typeof ArchiveState>
+
+/** PUT …/archive/{archive_id}/parts. URL_EXPIRED carries the parts that were done as `parts`; the rest is asked for again with new URLs. */
+export const PutParts = z.object({
+  parts: z.array(z.object({ n: z.number().int().positive(), offset: amount, length: z.number().int().positive(), url: z.url() })).min(1),
+})
+export type PutParts = z.infer<typeof PutParts>
+export const UploadedPart = z.object({ n: z.number().int(), etag: z.string() })
+export type UploadedPart = z.infer<typeof UploadedPart>
+export const PutPartsAnswer = z.object({ parts: z.array(UploadedPart) })
+
+/** DELETE …/archive/{archive_id}: stops packing and removes the staging file; an archive in a folder stays. */
+export const DropArchiveAnswer = z.object({ dropped: z.boolean() })
+
+/**
+ * PUT /sessions/{id}/restore/{archive_id}. Never over a living workspace: WORKSPACE_EXISTS when the path holds anything this
+ * very restore did not put there. `sha256` and `bytes` are those of the archive file.
+ */
+export const PutRestore = z.object({
+  generation: z.number().int(),
+  workspace: WorkspaceSpec,
+  source: z.discriminatedUnion("kind", [
+    z.object({ kind: z.literal("folder"), path: z.string().startsWith("/") }),
+    z.object({ kind: z.literal("url"), url: z.url() }),
+  ]),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  bytes: z.number().int().positive(),
+  agent_files: z.array(AgentFile),
+  max_bytes: z.number().int().positive(),
+})
+export type PutRestore = z.infer<typeof PutRestore>
+
+/**
+ * GET of the same, and the answer to PUT. While downloading, `bytes` and `total_bytes` count the archive file; afterwards the
+ * content. `needs_url`: the URL ran out; the same PUT with a new one goes on where it stopped.
+ */
+export const RestoreState = z.object({
+  state: z.enum(["downloading", "unpacking", "verifying", "restored", "needs_url", "failed"]),
+  bytes: amount,
+  total_bytes: amount,
+  files: amount,
+  total_files: amount,
+  agent_session_id: z.string().nullable(),
+  /** What came back differently than it was, in words for a person. */
+  notes: z.array(z.string()),
+  error: ArchiveFailure.nullable(),
+})
+export type RestoreState = z.infer<typeof RestoreState>

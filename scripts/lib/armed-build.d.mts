@@ -1,0 +1,2 @@
+export const ARMED_DIST: string
+export function prepareArmedBuild(): Promise<void>

@@ -1,0 +1,167 @@
+import { existsSync } from "node:fs"
+import { mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises"
+import { join } from "node:path"
+import { z } from "zod"
+import { ArchiveState, type PutArchive, type PutParts, type UploadedPart } from "../../../lib/contracts/agentctl/archive"
+import type { WorkspaceSpec } from "../../../lib/contracts/agentctl/protocol"
+import { replaceFile, syncFolder } from "../durable-file"
+import { Failure, messageOf } from "../failure"
+import type { Log } from "../log"
+import type { Session } from "../session"
+import { findCompression, suffixOf } from "./compress"
+import type { RunJob } from "./job"
+import type { Packed, Progress } from "./pack"
+import { uploadParts } from "./transfer"
+
+/** What lies in the staging folder this long belongs to nobody any more. */
+const STAGED_KEPT_MS = 48 * 60 * 60 * 1000
+
+type Packing = { archiveId: string; state: ArchiveState; stop: AbortController; over: Promise<void> }
+const PackedRecord = z.object({ archive_id: z.string(), state: ArchiveState })
+
+export interface ArchivesPlace {
+  dataDir: string
+  runJob: RunJob
+  log: Log
+}
+
+/** The packing of this daemon's sessions: at most one at a time for each; a newer one takes the older one's place. */
+export class Archives {
+  private readonly packing = new Map<string, Packing>()
+  readonly staging: string
+
+  constructor(private readonly place: ArchivesPlace) {
+    this.staging = join(place.dataDir, "staging")
+  }
+
+  /** Drafts of a predecessor, and what nobody came for. */
+  async clean(): Promise<void> {
+    await mkdir(this.staging, { recursive: true, mode: 0o700 })
+    for (const name of await readdir(this.staging)) {
+      const path = join(this.staging, name)
+      const age = Date.now() - ((await stat(path).catch(() => null))?.mtimeMs ?? Date.now())
+      if (name.endsWith(".work") || age > STAGED_KEPT_MS) await rm(path, { recursive: true, force: true }).catch(() => undefined)
+    }
+  }
+
+  async put(session: Session, archiveId: string, body: PutArchive): Promise<ArchiveState> {
+    session.requireGeneration(body.generation)
+    if (session.isAgentUp()) throw new Failure("AGENT_BUSY", "An agent is up in this session; it is stopped first.")
+    const known = this.packing.get(session.id)
+    if (known?.archiveId === archiveId && known.state.state === "packing") return known.state
+    const done = await this.finished(session, archiveId)
+    if (done) return done
+    if (known) await this.abandon(session.id)
+    // Two calls may have come here at once: the second joins the first.
+    const now = this.packing.get(session.id)
+    if (now?.archiveId === archiveId && now.state.state === "packing") return now.state
+    const { workspace } = session
+    if (!workspace) throw new Failure("WORKSPACE_MISSING", "The session has no workspace here.")
+    const packing: Packing = { archiveId, state: blank(), stop: new AbortController(), over: Promise.resolve() }
+    this.packing.set(session.id, packing)
+    packing.over = this.pack(session, packing, workspace, body)
+    return packing.state
+  }
+
+  async state(session: Session, archiveId: string): Promise<ArchiveState> {
+    const known = this.packing.get(session.id)
+    if (known?.archiveId === archiveId) return known.state
+    const done = await this.finished(session, archiveId)
+    if (!done) throw new Failure("NOT_FOUND", "No such archive was begun here.")
+    return done
+  }
+
+  async upload(session: Session, archiveId: string, { parts }: PutParts): Promise<{ parts: UploadedPart[] }> {
+    const { state, path } = await this.state(session, archiveId)
+    if (state !== "packed" || !path) throw new Failure("ARCHIVE_MISSING", "The archive is not packed.")
+    return { parts: await uploadParts(path, parts) }
+  }
+
+  /** Stops packing and forgets the staging file; an archive in the store's own folder is not ours to remove. */
+  async drop(session: Session, archiveId: string): Promise<{ dropped: boolean }> {
+    const state = await this.state(session, archiveId).catch(() => null)
+    if (!state) return { dropped: false }
+    if (this.packing.get(session.id)?.archiveId === archiveId) await this.abandon(session.id)
+    if (state.path?.startsWith(`${this.staging}/`)) await rm(state.path, { force: true })
+    await rm(session.file("archive.json"), { force: true })
+    return { dropped: true }
+  }
+
+  /** An agent is about to change the workspace: an archive of it would be of no moment that ever was. */
+  async abandon(sessionId: string): Promise<void> {
+    const packing = this.packing.get(sessionId)
+    if (!packing) return
+    packing.stop.abort()
+    await packing.over
+    if (this.packing.get(sessionId) === packing) this.packing.delete(sessionId)
+  }
+
+  private async pack(session: Session, packing: Packing, workspace: WorkspaceSpec, body: PutArchive): Promise<void> {
+    const { archiveId } = packing
+    const { log, runJob } = this.place
+    const work = join(this.staging, `${archiveId}.work`)
+    let partial: string | null = null
+    try {
+      if (!existsSync(workspace.path)) throw new Failure("WORKSPACE_MISSING", "The session's workspace does not exist.")
+      const compression = await findCompression()
+      const folder = body.folder ?? this.staging
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      const path = join(folder, `${archiveId}${suffixOf(compression)}`)
+      partial = `${path}.partial`
+      await rm(work, { recursive: true, force: true })
+      await mkdir(work, { recursive: true, mode: 0o700 })
+      await rm(partial, { force: true })
+      const { agent_session_id, agent_files, max_bytes } = body
+      const branch = workspace.kind === "worktree" ? workspace.branch : null
+      const content = { root: workspace.path, workspace_kind: workspace.kind, branch, agent_session_id, agent_files, max_bytes }
+      const packed = await runJob<Packed>(
+        { kind: "pack", ...content, work, target: partial, compression },
+        packing.stop.signal,
+        (_, progress) => Object.assign(packing.state, numbers(progress)),
+      )
+      if (packing.stop.signal.aborted) throw new Failure("AGENT_BUSY", "It was broken off for something newer.")
+      await rename(partial, path)
+      await syncFolder(folder)
+      const { archive_bytes, sha256, left_out, left_out_total } = packed
+      const state: ArchiveState = {
+        ...packing.state,
+        ...numbers(packed),
+        ...{ state: "packed", archive_bytes, sha256, path, compression, left_out, left_out_total },
+      }
+      await replaceFile(session.file("archive.json"), JSON.stringify({ archive_id: archiveId, state }))
+      await rm(work, { recursive: true, force: true })
+      Object.assign(packing.state, state)
+      log.info("archive.packed", { session_id: session.id, archive_id: archiveId, files: packed.files, bytes: archive_bytes })
+    } catch (error) {
+      if (partial) await rm(partial, { force: true }).catch(() => undefined)
+      await rm(work, { recursive: true, force: true }).catch(() => undefined)
+      const failure = error instanceof Failure ? error : new Failure(isFull(error) ? "DISK_FULL" : "INTERNAL", messageOf(error))
+      log.warn("archive.failed", { session_id: session.id, archive_id: archiveId, code: failure.code, message: failure.message })
+      Object.assign(packing.state, { state: "failed", error: { code: failure.code, message: failure.message } })
+    }
+  }
+
+  /** Found again after the daemon's own end: the record, and the file it speaks of. */
+  private async finished(session: Session, archiveId: string): Promise<ArchiveState | null> {
+    try {
+      const { archive_id, state } = PackedRecord.parse(JSON.parse(await readFile(session.file("archive.json"), "utf8")))
+      if (archive_id !== archiveId || !state.path) return null
+      return (await stat(state.path)).size === state.archive_bytes ? state : null
+    } catch {
+      return null
+    }
+  }
+}
+
+export const isFull = (error: unknown): boolean => ["ENOSPC", "EDQUOT"].includes((error as NodeJS.ErrnoException)?.code ?? "")
+
+const numbers = ({ bytes, files, total_bytes, total_files }: Progress): Progress => ({ bytes, files, total_bytes, total_files })
+
+const blank = (): ArchiveState => ({
+  state: "packing",
+  ...{ bytes: 0, files: 0, total_bytes: 0, total_files: 0 },
+  ...{ archive_bytes: null, sha256: null, path: null, compression: null },
+  left_out: [],
+  left_out_total: 0,
+  error: null,
+})

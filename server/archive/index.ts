@@ -1,0 +1,6 @@
+export { ARCHIVE_REASONS, ArchiveError, type ArchiveReason } from "./archive-error"
+export type { ArchiveStore, ListedArchive, StoredArchive } from "./archive-store"
+export { createArchiveStore } from "./create-archive-store"
+export type { ArchiveDaemon, Progress } from "./drive-daemon"
+export { type PackedArchive, type PackOptions, packToStore } from "./pack-to-store"
+export { type RestoredArchive, type RestoreOptions, restoreFromStore } from "./restore-from-store"

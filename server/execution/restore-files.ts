@@ -1,0 +1,57 @@
+import type { WorkspaceSpec } from "../../lib/contracts/agentctl/protocol"
+import type { NewEvent, ReceiptFiles } from "../../lib/contracts/events"
+import { killPoint } from "../../lib/host/kill-point"
+import { ArchiveError, restoreFromStore } from "../archive"
+import { type AgentctlClient, LaunchFailed } from "../executors"
+import type { ExecutionDeps, Live } from "./context"
+import { agentFilesOf, type LoadedSession } from "./session-facts"
+
+/**
+ * Unpacks the archive a restore asked for, verified before anything is started in it. A failure leaves the session where it was,
+ * its message still queued: an empty folder is never passed off as the old one.
+ */
+export async function restoreFiles(
+  deps: ExecutionDeps,
+  live: Live,
+  { session, executor }: LoadedSession,
+  client: AgentctlClient,
+  workspace: WorkspaceSpec,
+  commit: (events: NewEvent[]) => Promise<unknown>,
+): Promise<ReceiptFiles | null> {
+  const archive_id = executor.restore_archive_id
+  if (archive_id === null) return null
+  const { ref, epoch } = live.owned
+  const archive = await deps.db.archive.findUnique({ where: { id: archive_id } })
+  if (!archive?.location || !archive.sha256 || archive.bytes === null)
+    throw new LaunchFailed("archive_missing", "The archive of this task is not known any more.")
+  const { location, sha256, bytes } = archive
+  try {
+    const restored = await restoreFromStore({
+      daemon: client,
+      store: deps.archives.store,
+      session_id: ref.id,
+      epoch,
+      archive_id,
+      generation: executor.generation,
+      archive: { location, sha256, bytes },
+      workspace,
+      agent_files: agentFilesOf(deps, session, executor),
+      max_bytes: deps.archives.max_bytes,
+      progress({ state, ...amounts }) {
+        if (state !== "downloading" && state !== "unpacking" && state !== "verifying") return
+        live.restoring = { task_id: ref.task_id, session_id: ref.id, phase: state, ...amounts }
+        deps.onRestoreProgress(ref.user_id, live.restoring)
+      },
+    })
+    killPoint("restore.unpacked")
+    await commit([{ kind: "archive.restored", archive_id, bytes: restored.bytes, files: restored.files }])
+    return { archive: { sha256, bytes, files: restored.files } }
+  } catch (error) {
+    if (!(error instanceof ArchiveError)) throw error
+    // The folder was never taken away: what lies there is at least as new as the archive, and stays.
+    if (error.reason === "workspace_exists") return "kept"
+    throw new LaunchFailed(error.reason, error.message, { cause: error })
+  } finally {
+    live.restoring = null
+  }
+}

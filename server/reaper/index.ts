@@ -1,0 +1,2 @@
+export { findExpired } from "./find-expired"
+export { startReaper } from "./reaper"

@@ -1,0 +1,91 @@
+import type { SkippedRecord } from "../../lib/contracts/transfer"
+import { createReplay, parseRow } from "../journal"
+import type { Database } from "../platform/database"
+import { readLog } from "./read-log"
+
+const PAGE = 1_000
+
+/** What the rows of a session would have to be, by its log, and are not. */
+export type Finding = { session_id: string; problem: string }
+
+/** Columns the log does not decide: who acts, where it was last seen, how far a daemon was read. */
+const FOLLOWS = {
+  sessions: [
+    "state",
+    "open_run_id",
+    "run_boot_id",
+    "run_prompt_id",
+    "run_first_seq",
+    "open_waits",
+    "cancel_requested",
+    "interruption",
+    "last_seq",
+  ],
+  prompts: ["state", "rank", "content", "run_id"],
+  resume_tokens: ["state", "outcome", "run_id"],
+  executors_running: ["status", "agent_execution_id", "resume_token", "context_pending", "worktree_path"],
+} as const
+
+/** Reads one session's log from its start and compares what follows from it with the rows there are. Changes nothing. */
+export async function examineSession(db: Database, sessionId: string): Promise<Finding[]> {
+  const findings: Finding[] = []
+  const find = (problem: string) => findings.push({ session_id: sessionId, problem })
+  const session = await db.session.findUnique({ where: { id: sessionId } })
+  const executor = await db.executorRunning.findUnique({ where: { session_id: sessionId } })
+  if (!session || !executor) return [{ session_id: sessionId, problem: "its row, or its executor's, is missing" }]
+  const { worktree_branch: _branch, ...born } = executor
+  const replay = createReplay({
+    session: { ...session, last_seq: 0, state: "CREATED", ...NO_RUN },
+    executor: { ...born, status: "none", agent_execution_id: null, resume_token: null, context_pending: 0, worktree_path: null },
+  })
+  for (let after = 0; ; ) {
+    const page = await db.sessionEvent.findMany({
+      where: { session_id: sessionId, seq: { gt: after } },
+      orderBy: { seq: "asc" },
+      take: PAGE,
+    })
+    for (const row of page) {
+      if (row.seq > session.last_seq) find(`event ${row.seq} lies beyond the head ${session.last_seq}`)
+      const event = parseRow(row)
+      if (event.kind !== row.kind) find(`event ${row.seq} (${row.kind}) is of a version this build does not know`)
+      replay.take(event)
+    }
+    const last = page.at(-1)
+    if (!last) break
+    after = last.seq
+  }
+  for (const { seq, kind, table } of replay.surprises) find(`event ${seq} (${kind}) does not fit the ${table} before it`)
+  const rows = {
+    sessions: [session],
+    executors_running: [executor],
+    prompts: await db.prompt.findMany({ where: { session_id: sessionId } }),
+    resume_tokens: await db.resumeToken.findMany({ where: { session_id: sessionId } }),
+  }
+  for (const table of Object.keys(FOLLOWS) as (keyof typeof FOLLOWS)[]) {
+    const expected = new Map(replay.rows[table].map((row) => [row.id, row]))
+    for (const row of rows[table] as Record<string, unknown>[]) {
+      const should = expected.get(row.id as string)
+      if (!should) find(`${table} ${row.id} is not in the log`)
+      for (const column of should ? FOLLOWS[table] : []) {
+        if ((should?.[column] ?? null) !== row[column])
+          find(`${table} ${row.id}: ${column} is ${JSON.stringify(row[column])}, by the log ${JSON.stringify(should?.[column] ?? null)}`)
+      }
+      expected.delete(row.id as string)
+    }
+    for (const id of expected.keys()) find(`${table} ${id} is in the log and has no row`)
+  }
+  return findings
+}
+
+const NO_RUN = {
+  ...{ open_run_id: null, run_boot_id: null, run_prompt_id: null, run_first_seq: null },
+  ...{ open_waits: 0, cancel_requested: 0, interruption: null },
+}
+
+/** Reads an exported log without a server and tells what a reader would have to leave out. */
+export async function examineLog(source: AsyncIterable<Buffer>, sessionId: string, file: string) {
+  const skipped: SkippedRecord[] = []
+  let events = 0
+  for await (const { event } of readLog(source, sessionId, file, (record) => skipped.push(record))) if (event) events += 1
+  return { events, skipped }
+}

@@ -1,0 +1,119 @@
+import { Interruption } from "../../lib/contracts/status"
+import { ExportedTokens, SessionSnapshot } from "../../lib/contracts/transfer"
+import type { Database, EventRow, ResumeToken, Session } from "../platform/database"
+import { deriveStatus } from "../status"
+import { TAR_END, tarHeader, tarPadding } from "./tar"
+
+const PAGE = 1_000
+
+export type ExportFile = { name: string; size: number; content: () => AsyncIterable<Buffer> }
+
+/** The three files of a session, as of now. The log is read twice, once for its size, so that nothing is held in memory. */
+export async function exportFiles(db: Database, session: Session): Promise<ExportFile[]> {
+  const [task, executor, tokens] = await Promise.all([
+    db.task.findUniqueOrThrow({ where: { id: session.task_id } }),
+    db.executorRunning.findUnique({ where: { session_id: session.id } }),
+    db.resumeToken.findMany({ where: { session_id: session.id }, orderBy: { minted_at: "asc" } }),
+  ])
+  const log = () => readLines(db, session)
+  let size = 0
+  for await (const chunk of log()) size += chunk.length
+  const snapshot = SessionSnapshot.parse({
+    format: 1,
+    id: session.id,
+    title: task.title,
+    working_dir: executor?.worktree_path ?? null,
+    provider: { type: session.agent, model: null },
+    created_at: session.created_at,
+    updated_at: session.updated_at,
+    last_seq: session.last_seq,
+    run: await openRun(db, session, tokens),
+    recovery: { last_boot_seen: session.run_boot_id ?? session.owner_boot_id, interruption: interruptionOf(session) },
+    status: statusNow(session, tokens),
+    state: session.state,
+    runtime: session.runtime,
+    task: { type: task.type, agent: session.agent, repository: task.repository },
+  })
+  const index = ExportedTokens.parse({
+    tokens: tokens.map((token) => ({ token_id: token.id, ...token, outcome: token.outcome === null ? null : JSON.parse(token.outcome) })),
+  })
+  return [
+    json(`${session.id}.json`, snapshot),
+    { name: `${session.id}.messages.jsonl`, size, content: log },
+    json(`${session.id}.tokens.json`, index),
+  ]
+}
+
+export async function* toTar(files: readonly ExportFile[], modified: Date): AsyncGenerator<Uint8Array> {
+  for (const file of files) {
+    yield tarHeader(file.name, file.size, modified)
+    let left = file.size
+    for await (const chunk of file.content()) {
+      left -= chunk.length
+      yield chunk
+    }
+    // The header promised a size; a file that lies about it would shift everything behind it.
+    if (left !== 0) throw new Error(`${file.name} changed while it was exported`)
+    yield tarPadding(file.size)
+  }
+  yield TAR_END
+}
+
+function json(name: string, value: object): ExportFile {
+  const text = Buffer.from(`${JSON.stringify(value, null, 2)}\n`)
+  return {
+    name,
+    size: text.length,
+    async *content() {
+      yield text
+    },
+  }
+}
+
+/** Rows as they were written, not as this version reads them: a record of a newer one leaves as it came. */
+async function* readLines(db: Database, session: Session): AsyncGenerator<Buffer> {
+  for (let after = 0; ; ) {
+    const rows = await db.sessionEvent.findMany({
+      where: { session_id: session.id, seq: { gt: after, lte: session.last_seq } },
+      orderBy: { seq: "asc" },
+      take: PAGE,
+    })
+    const last = rows.at(-1)
+    if (!last) return
+    yield Buffer.from(rows.map(toLine).join(""))
+    after = last.seq
+  }
+}
+
+const toLine = ({ session_id, seq, ts, kind, v, payload }: EventRow) =>
+  `${JSON.stringify({ session_id, seq, ts, kind, v, ...(JSON.parse(payload) as object) })}\n`
+
+async function openRun(db: Database, session: Session, tokens: readonly ResumeToken[]) {
+  if (!session.open_run_id) return null
+  const first = await db.sessionEvent.findFirst({
+    where: { session_id: session.id, seq: session.run_first_seq ?? 0 },
+    select: { ts: true },
+  })
+  const wait = tokens.find((token) => token.state === "live" && token.run_id === session.open_run_id)
+  return {
+    run_id: session.open_run_id,
+    boot_id: session.run_boot_id,
+    started_at: first?.ts ?? null,
+    ended_at: null,
+    wait: wait ? { kind: wait.wait_kind, since_seq: null, resume_token_id: wait.id, deadline_at: wait.expires_at } : null,
+  }
+}
+
+const interruptionOf = (session: Session) => (session.interruption ? Interruption.parse(JSON.parse(session.interruption)) : null)
+
+function statusNow(session: Session, tokens: readonly ResumeToken[]) {
+  const live = tokens.filter((token) => token.state === "live")
+  const waits = session.open_waits > 0 ? live.map((token) => ({ token_id: token.id, expires_at: token.expires_at })) : []
+  return deriveStatus(
+    {
+      open_run: session.open_run_id ? { run_id: session.open_run_id, boot_id: session.run_boot_id ?? "", waits } : null,
+      interruption: interruptionOf(session),
+    },
+    { now: new Date(), isLivingBoot: () => true, liveTokens: new Set(live.map((token) => token.id)) },
+  )
+}

@@ -1,0 +1,60 @@
+import { createReadStream, createWriteStream, existsSync, statSync } from "node:fs"
+import { mkdir, readdir } from "node:fs/promises"
+import { basename, join } from "node:path"
+import { Readable } from "node:stream"
+import { pipeline } from "node:stream/promises"
+import type { Database, Session } from "../platform/database"
+import { examineLog, examineSession } from "./doctor"
+import { type ExportFile, exportFiles, toTar } from "./export-session"
+import { readTar } from "./tar"
+
+const LOG = /(sess_[A-Za-z0-9_-]{1,100})\.messages\.jsonl$/
+
+/** The three files as files, for people who look at them with other tools. */
+export async function exportToFolder(db: Database, session: Session, folder: string): Promise<string[]> {
+  await mkdir(folder, { recursive: true })
+  const files = await exportFiles(db, session)
+  for (const file of files) await pipeline(Readable.from(file.content()), createWriteStream(join(folder, file.name), { mode: 0o600 }))
+  return files.map((file) => join(folder, file.name))
+}
+
+/** An export as a stream of tar, whether it lies there as one file or as a folder of three. */
+export async function* readExport(path: string): AsyncGenerator<Uint8Array> {
+  if (!existsSync(path)) throw new Error(`There is no ${path || "file: name a folder or a tar file"}.`)
+  if (statSync(path).isDirectory()) yield* toTar(await filesIn(path), new Date())
+  else yield* createReadStream(path) as AsyncIterable<Buffer>
+}
+
+async function filesIn(folder: string): Promise<ExportFile[]> {
+  const names = (await readdir(folder)).filter((name) => name.startsWith("sess_")).sort()
+  return names.map((name) => {
+    const path = join(folder, name)
+    return { name, size: statSync(path).size, content: () => createReadStream(path) as AsyncIterable<Buffer> }
+  })
+}
+
+/** Prints what a reader would leave out of an export; the exit code says whether it is anything. */
+export async function examineExport(path: string): Promise<void> {
+  for await (const entry of readTar(readExport(path))) {
+    const id = LOG.exec(entry.name)?.[1]
+    if (!id) continue
+    const { events, skipped } = await examineLog(entry.content, id, basename(entry.name))
+    console.log(`${entry.name}: ${events} events can be read, ${skipped.length} records are damaged or unknown`)
+    for (const { line, reason, kept } of skipped) console.log(`  line ${line}: ${reason}${kept ? ", kept as it is" : ", left out"}`)
+    if (skipped.length > 0) process.exitCode = 1
+  }
+}
+
+/** Every session's rows against its log. Changes nothing. */
+export async function examineAll(db: Database): Promise<void> {
+  const sessions = await db.session.findMany({ select: { id: true }, orderBy: { id: "asc" } })
+  let problems = 0
+  for (const { id } of sessions) {
+    for (const { session_id, problem } of await examineSession(db, id)) {
+      problems += 1
+      console.log(`${session_id}: ${problem}`)
+    }
+  }
+  console.log(`${sessions.length} sessions examined, ${problems} problems`)
+  if (problems > 0) process.exitCode = 1
+}

@@ -1,0 +1,38 @@
+import { AppError } from "../../lib/contracts/errors"
+import type { AgentId } from "../../lib/contracts/task"
+import { type Person, requireSession } from "../auth"
+import type { Session } from "../platform/database"
+import { exportFiles, toTar } from "./export-session"
+import { type ImportDeps, importSession } from "./import-session"
+
+export { examineSession } from "./doctor"
+export { examineAll, examineExport, exportToFolder, readExport } from "./files"
+export { importSession } from "./import-session"
+
+/** Sessions as files: out of one server, into another. */
+export function createTransfer(
+  deps: ImportDeps & {
+    /** May this person run agents on the host itself, where an imported session goes on? */
+    requireStandalone: (person: Person) => Promise<void>
+    repositoryOf: (repository: string) => string | null
+  },
+) {
+  /** Whoever keeps the server may rescue anybody's session from it. */
+  async function requireExportable(person: Person, sessionId: string): Promise<Session> {
+    if (person.role !== "admin") return requireSession(deps.db, person, sessionId)
+    const session = await deps.db.session.findUnique({ where: { id: sessionId } })
+    if (!session) throw new AppError("NOT_FOUND", "There is no such session.", { entity: "session" })
+    return session
+  }
+  return {
+    async export(person: Person, sessionId: string) {
+      const session = await requireExportable(person, sessionId)
+      return { name: `${session.id}.tar`, content: toTar(await exportFiles(deps.db, session), deps.clock.now()) }
+    },
+    async import(person: Person, source: AsyncIterable<Uint8Array>, options: { agent?: AgentId | undefined }) {
+      await deps.requireStandalone(person)
+      return importSession(deps, person, source, { ...options, repositoryOf: deps.repositoryOf })
+    },
+  }
+}
+export type Transfer = ReturnType<typeof createTransfer>

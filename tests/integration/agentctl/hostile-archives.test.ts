@@ -1,0 +1,153 @@
+import { execFileSync } from "node:child_process"
+import { createHash } from "node:crypto"
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { gzipSync } from "node:zlib"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import type { ArchiveState } from "../../../lib/contracts/agentctl/archive"
+import { putRestore, restored } from "../../support/archives"
+import { buildDaemonPrograms, Daemon, newDataDir } from "../../support/daemon"
+import { type Entry, head, manifest, pax, tar, whole } from "../../support/hostile-archives"
+
+let programs: string
+let dataDir: string
+let daemon: Daemon
+let count = 0
+
+beforeAll(async () => {
+  programs = await buildDaemonPrograms()
+  dataDir = newDataDir()
+  daemon = await Daemon.start(programs, dataDir)
+  mkdirSync(join(dataDir, "outside"))
+  writeFileSync(join(dataDir, "outside/victim"), "untouched")
+})
+afterAll(async () => {
+  await daemon.kill()
+  expect(daemon.mistakes()).toEqual([])
+  rmSync(programs, { recursive: true, force: true })
+  rmSync(dataDir, { recursive: true, force: true })
+})
+
+async function attempt(bytes: Buffer, change: { max_bytes?: number } = {}) {
+  const id = `sess_h${++count}`
+  const path = join(dataDir, "workspaces", id)
+  const file = join(dataDir, `${id}.tar.gz`)
+  writeFileSync(file, bytes)
+  const archive = { path: file, sha256: createHash("sha256").update(bytes).digest("hex"), archive_bytes: bytes.length } as ArchiveState
+  const state = await restored(daemon, id, "arc_h", putRestore({ kind: "folder", path }, archive, change))
+  return { path, state }
+}
+async function refused(bytes: Buffer, code: string, change: { max_bytes?: number } = {}) {
+  const { path, state } = await attempt(bytes, change)
+  expect(state).toMatchObject({ state: "failed", error: { code } })
+  expect(existsSync(path)).toBe(false)
+  expect(existsSync(`${path}.restoring`)).toBe(false)
+  expect(readdirSync(join(dataDir, "outside"))).toEqual(["victim"])
+  expect(readFileSync(join(dataDir, "outside/victim"), "utf8")).toBe("untouched")
+  expect(existsSync("/tmp/rewake-hostile")).toBe(false)
+}
+
+test("the corpus' own honest archive is accepted", async () => {
+  const { path, state } = await attempt(
+    whole([
+      { name: "workspace/dir/file", content: "hello", mode: 0o755 },
+      { name: "workspace/link", type: "2", target: "dir/file" },
+      { name: "x", pax: pax("path", "workspace/by-long-name"), content: "long" },
+    ]),
+  )
+  expect(state).toMatchObject({ state: "restored", files: 3 })
+  expect(readFileSync(join(path, "link"), "utf8")).toBe("hello")
+  expect(readFileSync(join(path, "by-long-name"), "utf8")).toBe("long")
+})
+
+const file = (name: string, more: Partial<Entry> = {}): Entry => ({ name, content: "evil", ...more })
+const link = (name: string, target: string): Entry => ({ name, type: "2", target })
+
+const HOSTILE: [string, Entry[]][] = [
+  ["a name that climbs out", [file("workspace/../../outside/new")]],
+  ["a name that climbs out of the top", [file("../outside/new")]],
+  ["an absolute name", [file("/tmp/rewake-hostile")]],
+  ["an absolute name in a long header", [file("x", { pax: pax("path", "/tmp/rewake-hostile") })]],
+  ["a climbing name in a long header", [file("x", { pax: pax("path", "workspace/../../outside/new") })]],
+  ["a name with an empty part", [file("workspace//x")]],
+  ["a link to an absolute place", [link("workspace/l", "/etc/passwd")]],
+  ["a link that climbs out", [link("workspace/a/l", "../../outside/victim")]],
+  [
+    "a chain of links that climbs out",
+    [file("workspace/a/b/c/f"), link("workspace/a/b/c/up", "../../.."), link("workspace/a/b/c/l", "up/../x")],
+  ],
+  ["links that go round for ever", [link("workspace/a", "b"), link("workspace/b", "a")]],
+  ["a link, then a file through it", [link("workspace/l", "/tmp"), file("workspace/l/rewake-hostile")]],
+  ["an inner link, then a file through it", [file("workspace/d/f"), link("workspace/l", "d"), file("workspace/l/g")]],
+  ["a hard link", [{ name: "workspace/h", type: "1", target: "../outside/victim" }]],
+  ["a character device", [{ name: "workspace/d", type: "3" }]],
+  ["a block device", [{ name: "workspace/d", type: "4" }]],
+  ["a fifo", [{ name: "workspace/f", type: "6" }]],
+  ["a global header", [{ name: "g", type: "g", content: "13 path=evil\n" }, file("workspace/x")]],
+  ["a setuid bit", [file("workspace/x", { mode: 0o4755 })]],
+  ["a sticky bit", [file("workspace/x", { mode: 0o1755 })]],
+  ["the same name twice", [file("workspace/x"), file("workspace/x")]],
+  ["a file and a folder of one name", [file("workspace/x"), file("workspace/x/y")]],
+  ["a link in a file's place", [file("workspace/x"), link("workspace/x", "y")]],
+  ["a hook of git's", [file("workspace/.git/hooks/post-checkout", { mode: 0o755 })]],
+  ["git's configuration in other letters", [file("workspace/sub/.GIT/config")]],
+  ["a link in .git's place", [link("workspace/.git", "x")]],
+  ["something beside the known folders", [file("elsewhere/x")]],
+  ["a file of git's state nobody knows", [file("git/0/hooks")]],
+  ["a link among the agent's files", [link("agent/x", "y")]],
+  ["a link with content", [{ ...link("workspace/l", "x"), content: "body" }]],
+  ["a second head", [head()]],
+]
+test.each(HOSTILE)("%s is refused", (_, entries) => refused(whole(entries), "ARCHIVE_HOSTILE"))
+
+test("a repository's path, a ref or an object's name that leads elsewhere is refused", async () => {
+  const state = (change: object) =>
+    JSON.stringify({
+      ...{ path: "", object_format: "sha1", head: { ref: "refs/heads/main", oid: null }, refs: [], stash: [], pseudo: [], message: null },
+      ...{ has_pack: false, ...change },
+    })
+  const git = (change: object) => whole([file("workspace/x"), { name: "git/0/state.json", content: state(change) }])
+  expect((await attempt(git({}))).state.state).toBe("restored")
+  await refused(git({ path: "../../outside" }), "ARCHIVE_HOSTILE")
+  await refused(git({ path: "a/.git" }), "ARCHIVE_HOSTILE")
+  await refused(git({ head: { ref: "../../x", oid: null } }), "ARCHIVE_HOSTILE")
+  await refused(git({ head: { ref: null, oid: "--upload-pack=evil" } }), "ARCHIVE_HOSTILE")
+  await refused(git({ pseudo: [{ name: "MERGE_HEAD", content: "evil" }] }), "ARCHIVE_HOSTILE")
+  await refused(git({ refs: [{ name: "refs/heads/../../config", oid: "0".repeat(39).padStart(40, "1") }] }), "WORKSPACE_FAILED")
+  const index = `100644 ${"1".repeat(40)} 0\t.git/hooks/post-checkout\0`
+  const { path } = await attempt(
+    whole([
+      { name: "git/0/state.json", content: state({}) },
+      { name: "git/0/index", content: index },
+    ]),
+  )
+  // git itself leaves out a path it would never check out.
+  expect(execFileSync("git", ["ls-files"], { cwd: path, encoding: "utf8" })).toBe("")
+})
+
+test("a bomb is stopped by its size and by its number of files, long before it is unpacked", async () => {
+  const entries = [head(), { name: "workspace/zeros", content: Buffer.alloc(40_000_000) }]
+  await refused(gzipSync(tar([...entries, manifest(entries)])), "ARCHIVE_HOSTILE", { max_bytes: 1_000_000 })
+  await refused(gzipSync(tar([head(), { name: "workspace/x", size: 8 ** 11 - 1 }])), "ARCHIVE_HOSTILE")
+  const nested = Buffer.concat([tar([head()], Buffer.alloc(0)), ...Array.from({ length: 60 }, () => Buffer.alloc(512 * 1024))])
+  await refused(gzipSync(nested), "ARCHIVE_BROKEN")
+})
+
+test("what is broken is told as broken: cut short, without an end, without or against its manifest, no archive at all", async () => {
+  const entries = [head(), file("workspace/x")]
+  const honest = whole([file("workspace/x")])
+  await refused(honest.subarray(0, -20), "ARCHIVE_BROKEN")
+  await refused(gzipSync(tar([...entries, manifest(entries)], Buffer.alloc(0))), "ARCHIVE_BROKEN")
+  await refused(gzipSync(tar([...entries, manifest(entries)]).subarray(0, 1300)), "ARCHIVE_BROKEN")
+  await refused(gzipSync(tar(entries)), "ARCHIVE_BROKEN")
+  await refused(gzipSync(tar([file("workspace/x"), manifest([file("workspace/x")])])), "ARCHIVE_BROKEN")
+  await refused(gzipSync(tar([...entries, manifest([head(), file("workspace/x", { content: "good" })])])), "ARCHIVE_BROKEN")
+  await refused(gzipSync(tar([...entries, manifest([head(), file("workspace/x"), file("workspace/y")])])), "ARCHIVE_BROKEN")
+  await refused(gzipSync(tar([...entries, file("workspace/y"), manifest(entries)])), "ARCHIVE_BROKEN")
+  await refused(gzipSync(tar([...entries, manifest(entries), file("workspace/y")])), "ARCHIVE_HOSTILE")
+  await refused(gzipSync(tar([...entries, { name: "manifest.jsonl", content: "no manifest" }])), "ARCHIVE_BROKEN")
+  await refused(Buffer.from("not an archive at all"), "ARCHIVE_BROKEN")
+  await refused(gzipSync(Buffer.alloc(2048, "x")), "ARCHIVE_BROKEN")
+  await refused(Buffer.concat([Buffer.from([0x28, 0xb5, 0x2f, 0xfd]), Buffer.alloc(100, 7)]), "ARCHIVE_BROKEN")
+  await refused(gzipSync(tar([head({ format: 2 })])), "ARCHIVE_UNSUPPORTED")
+})

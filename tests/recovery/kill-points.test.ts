@@ -1,0 +1,126 @@
+import { copyFileSync, existsSync, readFileSync, rmSync } from "node:fs"
+import { join } from "node:path"
+import { afterEach, describe, expect, test } from "vitest"
+import type { EventOf, SessionEvent } from "../../lib/contracts/events"
+import { isTerminalKind } from "../../lib/contracts/events"
+import type { SessionView } from "../../lib/contracts/task"
+import { arm, heardByAgents, startArmed } from "../support/kill-points"
+import { agentText, DATABASES, numbers, type Rewake } from "../support/server"
+
+const of = <K extends SessionEvent["kind"]>(log: readonly SessionEvent[], kind: K) =>
+  log.filter((event): event is EventOf<K> => event.kind === kind)
+const ends = (log: readonly SessionEvent[]) => log.filter((event) => isTerminalKind(event.kind)).map((event) => event.kind)
+
+let rewake: Rewake
+afterEach(() => rewake.stop())
+
+describe.each(DATABASES)("a process dies at the worst moment, on %s", (database) => {
+  test("[2] the daemon after it recorded a prompt and before the agent worked: uncertain, and never sent again", async () => {
+    rewake = await startArmed(database)
+    const { task, session } = await rewake.createTask("remember kiwi")
+    await rewake.waitForRuns(session.id, 1)
+    const point = arm(rewake, "ledger.recorded")
+    const sent = await rewake.append(task.id, "remember lost")
+    await point.reached()
+    const log = await rewake.waitForRuns(session.id, 2)
+    expect(of(log, "run.interrupted").map((event) => event.reason)).toEqual(["delivery_uncertain"])
+
+    await rewake.append(task.id, "recall")
+    const later = await rewake.waitForRuns(session.id, 3)
+    expect(agentText(later)).toContain("I remember: kiwi")
+    expect(agentText(later)).not.toContain("lost")
+    expect(of(later, "prompt.delivering").filter((event) => event.prompt_id === sent.prompt_id)).toHaveLength(1)
+    expect(heardByAgents(rewake)).toEqual(["remember kiwi", "recall"])
+  })
+
+  test("[2] the server between its record and the hand-over: the prompt is handed over once, by the next one", async () => {
+    rewake = await startArmed(database)
+    const { task, session } = await rewake.createTask("remember kiwi")
+    await rewake.waitForRuns(session.id, 1)
+    const point = arm(rewake, "deliver.committed")
+    await rewake.append(task.id, "count 30 5")
+    await point.reached()
+    await rewake.restart()
+    const log = await rewake.waitForRuns(session.id, 2)
+    expect(ends(log)).toEqual(["run.completed", "run.completed"])
+    expect(of(log, "message.agent").at(-1)?.content).toBe(numbers(30))
+    expect(heardByAgents(rewake)).toEqual(["remember kiwi", "count 30 5"])
+  })
+
+  test("[4] the server right after it took an answer: the answer reaches the agent, the same again is accepted, another is not", async () => {
+    rewake = await startArmed(database)
+    const { session } = await rewake.createTask("ask Which way?")
+    await rewake.waitForEvent(session.id, (event) => event.kind === "run.waiting", "the question")
+    const [wait] = (await rewake.session(session.id)).waits
+    const answer = (nth: number) =>
+      rewake.api("POST", `/api/v1/sessions/${session.id}/waits/${wait?.token_id}`, {
+        secret: wait?.secret,
+        outcome: { kind: "selected", option_id: wait?.options[nth]?.id },
+      })
+    const point = arm(rewake, "answer.committed")
+    await expect(answer(1)).rejects.toThrow()
+    await point.reached()
+    await rewake.restart()
+    const log = await rewake.waitForRuns(session.id, 1)
+    expect(ends(log)).toEqual(["run.completed"])
+    expect(agentText(log)).toContain("You chose: The second way")
+    expect(of(log, "token.consumed")).toHaveLength(1)
+    expect((await answer(1)).status).toBe(202)
+    expect(await answer(0)).toMatchObject({ status: 409, body: { code: "RESUME_TOKEN_REJECTED", reason: "consumed" } })
+  })
+
+  test.each(["claim.committed", "launch.spawned", "reconcile.spool_read", "interrupt.committed"] as const)(
+    "[3] the server again, at %s of its recovery: still one interruption",
+    async (name) => {
+      rewake = await startArmed(database)
+      const { session } = await rewake.createTask("count 2000 20")
+      await rewake.waitForEvent(session.id, (event) => event.kind === "message.delta" && event.content.includes("9"), "some numbers")
+      await rewake.kill9()
+      rewake.killDaemon()
+      const point = arm(rewake, name)
+      await rewake.boot().catch(() => {})
+      await point.reached()
+      await rewake.restart()
+      const log = await rewake.waitForRuns(session.id, 1)
+      expect(of(log, "run.interrupted").map((event) => event.reason)).toEqual(["process_restart"])
+      expect(ends(log)).toHaveLength(1)
+      const view = await rewake.api<SessionView>("GET", `/api/v1/sessions/${session.id}`)
+      expect(view.body.status).toBe("interrupted_startup")
+    },
+  )
+})
+
+test("[1] a journal set back to a backup says which of the daemon's records it will never have", async () => {
+  rewake = await startArmed("sqlite")
+  const { task, session } = await rewake.createTask("remember kiwi")
+  await rewake.waitForRuns(session.id, 1)
+  await rewake.kill9()
+  const file = join(rewake.dataDir, "rewake.db")
+  const kept = ["", "-wal"].filter((part) => existsSync(file + part))
+  for (const part of kept) copyFileSync(file + part, `${file}${part}.backup`)
+
+  await rewake.boot()
+  await rewake.append(task.id, "flood 900")
+  await rewake.waitForRuns(session.id, 2)
+  // The daemon cuts what was acknowledged once there is enough of it.
+  const spool = join(rewake.dataDir, "sessions", `${session.id}.messages.jsonl`)
+  const firstKept = () => (JSON.parse(readFileSync(spool, "utf8").split("\n", 1)[0] ?? "{}") as { first: number }).first
+  await expect.poll(firstKept, { timeout: 20_000 }).toBeGreaterThan(100)
+  await rewake.kill9()
+  for (const part of ["", "-wal", "-shm"]) rmSync(file + part, { force: true })
+  for (const part of kept) copyFileSync(`${file}${part}.backup`, file + part)
+
+  await rewake.boot()
+  const log = await rewake.waitForEvent(session.id, (event) => event.kind === "spool.gap", "the gap to be told")
+  const [gap] = of(log, "spool.gap")
+  expect(gap?.to).toBe(firstKept() - 1)
+  expect(gap?.from).toBeLessThan(firstKept())
+  await rewake.append(task.id, "recall")
+  const later = await rewake.waitForEvent(
+    session.id,
+    (event) => event.kind === "message.agent" && event.content.includes("I remember: kiwi"),
+    "an answer after the gap",
+  )
+  expect(of(later, "spool.gap")).toHaveLength(1)
+  expect(later.map((event) => event.seq)).toEqual(later.map((_, i) => i + 1))
+})

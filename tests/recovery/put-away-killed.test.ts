@@ -1,0 +1,65 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterEach, describe, expect, test } from "vitest"
+import type { AdminArchives } from "../../lib/contracts/admin"
+import type { RestoreResult } from "../../lib/contracts/restore"
+import type { SessionStatusReport } from "../../lib/contracts/status"
+import { KILL_POINTS } from "../../lib/host/kill-point"
+import { arm, heardByAgents, startArmed } from "../support/kill-points"
+import { agentText, type Rewake } from "../support/server"
+import { waitUntil } from "../support/wait-until"
+
+let rewake: Rewake
+afterEach(() => rewake?.stop())
+
+/** Two seconds to expire, and a reaper that looks every second. */
+const env = { APPEND_CHAT_TASK_EXPIRE_HOURS: String(2 / 3600), REAPER_INTERVAL_SECONDS: "1" }
+
+const isOfRestore = (point: string) => point.startsWith("restore.")
+
+/** Files are somewhere, always: in their folder, or in an archive that was verified. */
+async function filesAreSafe(folder: string): Promise<boolean> {
+  if (existsSync(join(folder, "a.txt"))) return true
+  const { archives } = (await rewake.api<AdminArchives>("GET", "/api/v1/admin/archives")).body
+  return archives.some((archive) => archive.state === "ready")
+}
+
+async function restored(taskId: number): Promise<void> {
+  await waitUntil(async () => {
+    const answer = await rewake
+      .api<RestoreResult>("POST", `/api/v1/tasks/${taskId}/restore`, { message: "recall", client_message_id: "c-1" })
+      .catch(() => null)
+    return answer?.status === 200
+  }, "the restore to be accepted")
+}
+
+describe.each([
+  ["the server", false],
+  ["server and agentctl together", true],
+] as const)("%s killed while a task is put away or brought back", (_who, also) => {
+  test.each(KILL_POINTS.put_away)("[7] at %s: files and memory come back, the message is delivered once", async (point) => {
+    rewake = await startArmed("sqlite", { ...env })
+    const { task, session } = await rewake.createTask("remember walnut")
+    await rewake.waitForRuns(session.id, 1)
+    const folder = (await rewake.api<SessionStatusReport>("GET", `/api/v1/sessions/${session.id}/status`)).body.worktree_path as string
+    writeFileSync(join(folder, "a.txt"), "precious")
+
+    const deleted = () => rewake.waitForEvent(session.id, (event) => event.kind === "executor.deleted", "the executor to be put away")
+    if (isOfRestore(point)) await deleted()
+    const death = arm(rewake, point, also)
+    if (isOfRestore(point))
+      rewake.api("POST", `/api/v1/tasks/${task.id}/restore`, { message: "recall", client_message_id: "c-1" }).catch(() => null)
+    await death.reached()
+    await rewake.restart()
+    expect(await filesAreSafe(folder)).toBe(true)
+    if (!isOfRestore(point)) await deleted()
+    expect(await filesAreSafe(folder)).toBe(true)
+
+    await restored(task.id)
+    const log = await rewake.waitForRuns(session.id, 2)
+    expect(agentText(log).split("\n").at(-1)).toContain("walnut")
+    expect(readFileSync(join(folder, "a.txt"), "utf8")).toBe("precious")
+    expect(log.filter((event) => event.kind === "message.user" && event.content === "recall")).toHaveLength(1)
+    expect(heardByAgents(rewake)).toEqual(["remember walnut", "recall"])
+  })
+})

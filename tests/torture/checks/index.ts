@@ -1,0 +1,14 @@
+import type { Evidence, Finding } from "../evidence"
+import { checkLabels, checkProcesses, checkStates } from "./agents"
+import { checkAccepted, checkDelivered, checkText, checkTokens } from "./delivery"
+import { checkJournal, checkRuns } from "./journal"
+import { checkRows } from "./rows"
+
+/** Everything design 1 promises, held against everything that is known. */
+export function check(evidence: Evidence): Finding[] {
+  const ofAll = [checkAccepted, checkDelivered, checkTokens, checkProcesses, checkStates].flatMap((one) => one(evidence))
+  const ofEach = evidence.sessions.flatMap((session) =>
+    [checkJournal, checkRuns, checkText, checkLabels, checkRows].flatMap((one) => one(session)),
+  )
+  return [...ofAll, ...ofEach]
+}

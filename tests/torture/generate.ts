@@ -1,0 +1,208 @@
+import { KILL_POINTS } from "../../lib/host/kill-point"
+import { createRandom, type Random } from "./random"
+import { AGENTS, type AgentName, isFault, type Moment, type PersonStep, type Schedule, type Setting, type Step, type Who } from "./schedule"
+
+type Reachable = (typeof KILL_POINTS)["server" | "daemon"][number]
+const POINTS: readonly Reachable[] = [...KILL_POINTS.server, ...KILL_POINTS.daemon]
+const SETTINGS = [
+  [7, "sqlite"],
+  [2, "postgresql"],
+  [1, "two servers"],
+] as const satisfies readonly (readonly [number, Setting])[]
+
+/** Seed and length → schedule, always the same one. About one step in four is a fault. */
+export function generate(seed: number, length: number): Schedule {
+  const random = createRandom(seed)
+  const setting = random.weighted<Setting>(SETTINGS)
+  const writer = createWriter(seed, random, setting)
+  const steps: Step[] = [writer.create(), ...(random.chance(0.5) ? [writer.create()] : []), writer.openTab()]
+  const mostFaults = 1 + Math.ceil(length / 6)
+  while (steps.length < length) {
+    const faults = steps.filter(isFault).length
+    steps.push(...(faults < mostFaults && random.chance(0.28) ? writer.fault() : writer.life()))
+  }
+  return { seed, length, setting, steps }
+}
+
+/** Every text is unlike any other, so that what an agent heard can be counted. */
+function createWriter(seed: number, random: Random, setting: Setting) {
+  let words = 0
+  let sessions = 0
+  let clients = 0
+  const sent: { text: string; client_id: string; session: number }[] = []
+  const word = () => `w${seed}n${++words}`
+  const at = () => ({ session: random.below(Math.max(sessions, 1)), via: setting === "two servers" ? random.below(2) : 0 })
+
+  const count = () => `count ${random.between(5, 60)} ${random.pick([0, 5, 10, 20, 40])} ${word()}`
+  const runs = () => `run echo ${word()} >> heard.txt`
+  const text = () =>
+    random.weighted([
+      [6, count],
+      [4, () => `remember ${word()}`],
+      [3, runs],
+      [3, () => `ask ${word()}?`],
+      [2, () => "recall"],
+      [2, () => `hello ${word()}`],
+      [1, () => "think"],
+      [1, () => "plan"],
+      [1, () => `write ${word()}.txt some text`],
+      [1, () => "crash"],
+    ])()
+
+  function create(): Step {
+    sessions++
+    const agent: AgentName = random.weighted([
+      [5, "demo"],
+      [3, "demo-inject"],
+      [2, "demo-forgetful"],
+    ])
+    return { do: "create", via: at().via, agent, text: text() }
+  }
+  const openTab = (): Step => ({ do: "open tab", ...at() })
+
+  function send(what = text(), where = at()): PersonStep {
+    const earlier = sent.length > 0 && random.chance(0.15) ? random.pick(sent) : null
+    if (earlier) return { do: "send", ...where, ...earlier, callers: 1 }
+    if (random.chance(0.3)) return { do: "send", ...where, text: what, client_id: null, callers: 1 }
+    const fresh = { text: what, client_id: `c${++clients}`, session: where.session }
+    sent.push(fresh)
+    return { do: "send", ...where, ...fresh, callers: random.chance(0.15) ? 2 : 1 }
+  }
+  const answer = (where = at()): PersonStep => ({
+    do: "answer",
+    ...where,
+    option: random.below(4),
+    how: random.pick(["once", "once", "twice", "conflicting", "racing"]),
+  })
+  const resume = (): PersonStep => ({ do: "resume", ...at(), callers: random.chance(0.4) ? 2 : 1, fresh: random.chance(0.25) })
+  const cancel = (where = at()): PersonStep => ({ do: "cancel", ...where })
+
+  const act = (): PersonStep =>
+    random.weighted<() => PersonStep>([
+      [10, send],
+      [5, answer],
+      [2, cancel],
+      [3, resume],
+      [1, () => ({ do: "stop", ...at() })],
+      [1, () => ({ do: "go back", ...at() })],
+      [2, () => ({ do: "edit", ...at(), nth: random.below(3), text: text() })],
+      [1, () => ({ do: "withdraw", ...at(), nth: random.below(3) })],
+    ])()
+
+  /** What people do between two faults. */
+  function life(): Step[] {
+    return random.weighted<() => Step[]>([
+      [12, () => [act()]],
+      [3, () => [openTab()]],
+      [3, () => asked()],
+      [1, () => [{ do: "close tab", ...at() }]],
+      [4, () => [{ do: "await", session: at().session, for: random.pick(["text", "question", "end", "end"]) }]],
+      [2, () => [{ do: "together", steps: Array.from({ length: random.between(2, 4) }, act) }]],
+      [1, () => (sessions < 4 ? [addSession()] : [act()])],
+      [1, () => (sessions < 4 ? [create()] : [act()])],
+    ])()
+  }
+  /** A question that is there when it is answered. */
+  function asked(where = at()): Step[] {
+    return [
+      send(random.chance(0.5) ? runs() : `ask ${word()}?`, where),
+      { do: "await", session: where.session, for: "question" },
+      answer(where),
+    ]
+  }
+  function addSession(): Step {
+    const where = at()
+    sessions++
+    return { do: "add session", ...where, agent: random.pick(AGENTS) }
+  }
+
+  const moment = (): Moment => (random.chance(0.5) ? { texts: random.between(1, 12) } : { ms: random.pick([0, 0, 5, 20, 60, 150, 400]) })
+  const kill = (who: readonly Who[], when = moment()): Step => ({ do: "kill", who, ...at(), moment: when })
+
+  function fault(): Step[] {
+    return random.weighted<() => Step[]>([
+      [
+        10,
+        () => [
+          ...(random.chance(0.6) ? [send(count())] : []),
+          kill(
+            random.pick<readonly Who[]>([
+              ["server"],
+              ["server"],
+              ["daemon"],
+              ["agent"],
+              ["server", "daemon"],
+              ["server", "agent"],
+              ["daemon", "agent"],
+              ["server", "daemon", "agent"],
+            ]),
+          ),
+        ],
+      ],
+      [10, () => atPoint(random.pick(POINTS))],
+      [2, () => [kill(["server"]), { do: "kill while starting", via: at().via, ms: random.between(200, 2500) }]],
+      [1, () => [{ do: "freeze daemon", ms: random.between(100, 1500) }, ...(random.chance(0.5) ? [kill(["server"], { ms: 0 })] : [])]],
+    ])()
+  }
+
+  /** Arms the point, and does what leads there. */
+  function atPoint(point: Reachable): Step[] {
+    const where = at()
+    const arm: Step = {
+      do: "arm",
+      point,
+      occurrence: random.weighted([
+        [6, 1],
+        [2, 2],
+        [1, 5],
+        [1, 12],
+      ]),
+      also: random.chance(0.25),
+    }
+    const reached: Step = { do: "await", session: where.session, for: "kill point" }
+    const ask = (): Step[] => [
+      send(random.chance(0.5) ? runs() : `ask ${word()}?`, where),
+      { do: "await", session: where.session, for: "question" },
+    ]
+    const working = (): Step[] => [send(count(), where), { do: "await", session: where.session, for: "text" }]
+    const now: Moment = { ms: 0 }
+    const leadsThere: Record<Reachable, () => Step[]> = {
+      "boot.leased": () => [arm, kill(["server"], now), send()],
+      "append.committed": () => [arm, send(text(), where)],
+      "claim.committed": () => [...working(), arm, kill(["server"], now)],
+      "reconcile.spool_read": () => [...working(), arm, kill(random.pick([["server"], ["daemon"], ["server", "daemon"]]), now)],
+      "adopt.committed": () => [send(`count 60 40 ${word()}`, where), arm, kill(["server"], { texts: 3 })],
+      "interrupt.committed": () => [...working(), arm, kill(random.pick([["daemon"], ["server", "daemon"]]), now)],
+      "launch.spawned": () => [arm, kill(["daemon"], now), send(text(), where)],
+      "resume.started": () => [arm, kill(["agent"], now), send(text(), where)],
+      "resume.agent_up": () => [arm, kill(random.pick([["agent"], ["daemon"]]), now), send(text(), where)],
+      "deliver.committed": () => [arm, send(text(), where)],
+      "deliver.accepted": () => [arm, send(text(), where)],
+      "ingest.read": () => [arm, send(text(), where)],
+      "ingest.committed": () => [arm, send(text(), where)],
+      "answer.committed": () => [...ask(), arm, answer(where)],
+      "answer.handed_over": () => [...ask(), arm, answer(where)],
+      "cancel.committed": () => [...working(), arm, cancel(where)],
+      "ack.due": () => [arm, send(count(), where)],
+      "ack.sent": () => [arm, send(count(), where)],
+      "writer.applied": () => [arm, act()],
+      "writer.committed": () => [arm, act()],
+      "daemon.locked": () => [arm, kill(["daemon"], now), send(text(), where)],
+      "daemon.published": () => [arm, kill(["daemon"], now), send(text(), where)],
+      "predecessor.ended": () => [...working(), arm, kill(["daemon"], now)],
+      "agent.spawned": () => [arm, kill(["agent"], now), send(text(), where)],
+      "agent.begun": () => [arm, kill(["agent"], now), send(text(), where)],
+      "ledger.recorded": () => [arm, send(text(), where)],
+      "prompt.spooled": () => [arm, send(text(), where)],
+      "prompt.sent": () => [arm, send(text(), where)],
+      "spool.written": () => [arm, send(text(), where)],
+      "spool.synced": () => [arm, send(text(), where)],
+      "permission.settled": () => [...ask(), arm, answer(where)],
+      "exit.spooled": () => [...working(), arm, kill(["agent"], now)],
+      "turn.ended": () => [arm, send(text(), where)],
+    }
+    return [...leadsThere[point](), ...(random.chance(0.8) ? [reached] : [])]
+  }
+
+  return { create, openTab, life, fault }
+}

@@ -1,0 +1,56 @@
+import type { Schedule, Step } from "./schedule"
+
+type Known = { seed: number; found: string; setting: Schedule["setting"]; steps: readonly Step[] }
+
+/**
+ * What a seed once found, by the fewest steps that find it: `npm test` begins with these. The steps are written out, since a
+ * seed gives another schedule as soon as there is one more action, fault or kill point to choose from.
+ */
+const KNOWN: readonly Known[] = [
+  {
+    seed: 43,
+    found: "a message to a session that another server had made, and nobody had touched since, was never delivered",
+    setting: "two servers",
+    steps: [
+      { do: "create", via: 0, agent: "demo", text: "hello w43n1" },
+      { do: "add session", session: 0, via: 1, agent: "demo" },
+      { do: "send", session: 1, via: 0, text: "count 5 5 w43n2", client_id: null, callers: 1 },
+    ],
+  },
+  {
+    seed: 36,
+    found: "a task deleted at a server that does not own its session kept its agent running",
+    setting: "two servers",
+    steps: [{ do: "create", via: 1, agent: "demo-forgetful", text: "hello w36n1" }],
+  },
+  {
+    seed: 131,
+    found: "after a fresh start whose daemon died, messages were accepted and never delivered",
+    setting: "sqlite",
+    steps: [
+      { do: "create", via: 0, agent: "demo", text: "hello w131n1" },
+      { do: "await", session: 0, for: "end" },
+      { do: "arm", point: "agent.spawned", occurrence: 1, also: false },
+      { do: "resume", session: 0, via: 0, callers: 1, fresh: true },
+      { do: "await", session: 0, for: "kill point" },
+      { do: "send", session: 0, via: 0, text: "hello w131n2", client_id: "c1", callers: 1 },
+    ],
+  },
+  {
+    seed: 301,
+    found: "an agent's end was told twice when its daemon was killed between its two files",
+    setting: "sqlite",
+    steps: [
+      { do: "arm", point: "exit.spooled", occurrence: 1, also: false },
+      { do: "create", via: 0, agent: "demo", text: "crash" },
+      { do: "await", session: 0, for: "kill point" },
+    ],
+  },
+]
+
+export const KNOWN_SCHEDULES: readonly Schedule[] = KNOWN.map(({ seed, setting, steps }) => ({
+  seed,
+  setting,
+  steps,
+  length: steps.length,
+}))

@@ -1,0 +1,218 @@
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { createServer } from "node:net"
+import { join } from "node:path"
+import type { DaemonSession } from "../../lib/contracts/agentctl/protocol"
+import { isSameProcess, processStartTime } from "../../lib/host/process-identity"
+import { type Database, openDatabase } from "../../server/platform/database"
+import { type Answer, Rewake } from "../support/server"
+import { waitUntil } from "../support/wait-until"
+import { ARMED_FILE, type Armed, FIRED_FILE, type Fired } from "./armed-kill-point"
+import type { Setting } from "./schedule"
+
+const DIST = "dist-torture"
+/** A call that takes longer hangs. */
+const CALL_LIMIT_MS = 40_000
+/** Starting may be killed on purpose a few times; more often than this it does not start at all. */
+const MOST_STARTS = 6
+
+export type OurProcess = { pid: number; parent: number; session_id: string | null; command: string }
+
+/** One data folder and database, its servers and its daemon: what schedules are carried out upon, one after the other. */
+export class Place {
+  private armings = 0
+  private readonly starting = new Map<Rewake, Promise<void>>()
+  private frozen: { pid: number; timer: NodeJS.Timeout } | null = null
+
+  private constructor(
+    readonly setting: Setting,
+    readonly servers: readonly Rewake[],
+    readonly db: Database,
+  ) {}
+
+  static async open(setting: Setting): Promise<Place> {
+    const database = setting === "sqlite" ? "sqlite" : "postgresql"
+    const first = await Rewake.start({ database, dist: DIST, env: { PORT: String(await freePort()) } })
+    const servers = setting === "two servers" ? [first, await first.secondServer({ PORT: String(await freePort()) })] : [first]
+    const db = await openDatabase(
+      first.database.url ? { kind: "postgresql", url: first.database.url } : { kind: "sqlite", file: join(first.dataDir, "rewake.db") },
+    )
+    return new Place(setting, servers, db)
+  }
+
+  get dataDir(): string {
+    return this.server(0).dataDir
+  }
+
+  server(via: number): Rewake {
+    return this.servers[via % this.servers.length] as Rewake
+  }
+
+  /** By the process itself: that it has ended is told to us only later. */
+  isUp(via: number): boolean {
+    const { child } = this.server(via)
+    return child?.pid !== undefined && child.exitCode === null && processStartTime(child.pid) !== null
+  }
+
+  /** Starts what is not running, once for all who want it. Dying while starting is legitimate only by a kill. */
+  up(via: number, say: (line: string) => void): Promise<void> {
+    const server = this.server(via)
+    const starting = this.starting.get(server) ?? this.startAgain(via, say).finally(() => this.starting.delete(server))
+    this.starting.set(server, starting)
+    return starting
+  }
+  private async startAgain(via: number, say: (line: string) => void): Promise<void> {
+    for (let starts = 1; !this.isUp(via); starts++) {
+      try {
+        await this.server(via).boot()
+        say(`server ${via % this.servers.length} is up again`)
+      } catch (error) {
+        if (this.server(via).child?.exitCode !== null || this.isUp(via) || starts >= MOST_STARTS) throw error
+        say("the server died while starting")
+      }
+    }
+  }
+
+  /** What a server ended with that nobody killed; null when all is as it should be. */
+  unexpectedEnd(): string | null {
+    const ended = this.servers.find(({ child }) => child && child.exitCode !== null)
+    return ended ? `a server ended by itself with code ${ended.child?.exitCode}:\n${ended.output.slice(-4000)}` : null
+  }
+
+  /** Null when no answer came: whether it was done is then unknown. */
+  async call<T>(via: number, method: string, path: string, body?: unknown): Promise<Answer<T> | null> {
+    const server = this.server(via)
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Hung(`${method} ${path} was not answered within ${CALL_LIMIT_MS / 1000} s`)), CALL_LIMIT_MS)
+    })
+    try {
+      return await Promise.race([server.api<T>(method, path, body), late])
+    } catch (error) {
+      if (error instanceof Hung) throw error
+      return null
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  arm(point: Omit<Armed, "id">): void {
+    rmSync(join(this.dataDir, FIRED_FILE), { force: true })
+    writeFileSync(join(this.dataDir, ARMED_FILE), JSON.stringify({ id: ++this.armings, ...point }))
+  }
+  disarm(): void {
+    rmSync(join(this.dataDir, ARMED_FILE), { force: true })
+  }
+  /** What died at its point since the last look; settles when it is really gone. */
+  async takeFired(): Promise<Fired | null> {
+    const file = join(this.dataDir, FIRED_FILE)
+    if (!existsSync(file)) return null
+    const fired = JSON.parse(readFileSync(file, "utf8")) as Fired
+    rmSync(file, { force: true })
+    await waitUntil(() => fired.victims.every((pid) => processStartTime(pid) === null), `the death at ${fired.point}`)
+    return fired
+  }
+  hasFired(): boolean {
+    return existsSync(join(this.dataDir, FIRED_FILE))
+  }
+
+  /** The published daemon, if it is that one and it lives. */
+  daemonPid(): number | null {
+    try {
+      const { pid, start_time } = this.server(0).daemon()
+      return isSameProcess(pid, start_time) ? pid : null
+    } catch {
+      return null
+    }
+  }
+
+  freezeDaemon(ms: number): boolean {
+    this.thaw()
+    const pid = this.daemonPid()
+    if (pid === null || !signal(pid, "SIGSTOP")) return false
+    this.frozen = { pid, timer: setTimeout(() => this.thaw(), ms) }
+    return true
+  }
+  thaw(): void {
+    if (!this.frozen) return
+    clearTimeout(this.frozen.timer)
+    signal(this.frozen.pid, "SIGCONT")
+    this.frozen = null
+  }
+
+  async daemonSession(id: string): Promise<DaemonSession | null> {
+    try {
+      const { endpoint, secret } = this.server(0).daemon()
+      const response = await fetch(`${endpoint}/sessions/${id}`, {
+        headers: { authorization: `Bearer ${secret}` },
+        signal: AbortSignal.timeout(5_000),
+      })
+      return response.ok ? ((await response.json()) as DaemonSession) : null
+    } catch {
+      return null
+    }
+  }
+
+  /** Everything agentctl of this folder started, and agentctl itself, by what their environment says. */
+  processes(): OurProcess[] {
+    const mark = `REWAKE_DATA_DIR=${this.dataDir}`
+    return readdirSync("/proc")
+      .filter((name) => /^\d+$/.test(name))
+      .flatMap((name) => {
+        try {
+          const environment = readFileSync(`/proc/${name}/environ`, "latin1").split("\0")
+          if (!environment.includes(mark)) return []
+          const stat = readFileSync(`/proc/${name}/stat`, "utf8")
+          const [state, parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
+          if (state === "Z" || state === "X") return []
+          const session = environment.find((entry) => entry.startsWith("REWAKE_SESSION_ID="))?.slice("REWAKE_SESSION_ID=".length) ?? null
+          const command = readFileSync(`/proc/${name}/cmdline`, "utf8").replaceAll("\0", " ").trim()
+          return [{ pid: Number(name), parent: Number(parent), session_id: session, command }]
+        } catch {
+          return []
+        }
+      })
+  }
+
+  /** The log of the daemon's mistakes that only its outermost net caught. */
+  daemonMistakes(): string[] {
+    const file = join(this.dataDir, "logs", "agentctl.log")
+    if (!existsSync(file)) return []
+    return readFileSync(file, "utf8")
+      .split("\n")
+      .filter((line) => /"event":"(daemon\.uncaught|daemon\.unhandled)"/.test(line))
+  }
+
+  async close(options: { keep: boolean }): Promise<void> {
+    this.thaw()
+    this.disarm()
+    await this.db.$disconnect()
+    if (options.keep)
+      for (const [nth, server] of this.servers.entries()) writeFileSync(join(this.dataDir, `server-${nth}.log`), server.output)
+    for (const server of this.servers.slice(1)) await server.kill9()
+    await this.server(0).stop(options)
+  }
+}
+
+class Hung extends Error {}
+
+export function signal(pid: number, name: NodeJS.Signals): boolean {
+  try {
+    process.kill(pid, name)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Below the range from which the system takes ports for outgoing connections: a port must be free again after each kill. */
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * 20_000)
+    const free = await new Promise<boolean>((resolve) => {
+      const probe = createServer()
+      probe.once("error", () => resolve(false))
+      probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)))
+    })
+    if (free) return port
+  }
+}
