@@ -153,8 +153,9 @@ export const SessionEvent = z.discriminatedUnion("kind", [
   e("archive.created", { archive_id: z.string(), sha256: z.string(), bytes: z.number(), files: z.number() }),
   e("archive.restored", { archive_id: z.string(), bytes: z.number(), files: z.number() }),
   e("archive.failed", { archive_id: z.string(), reason: z.string(), message: z.string() }),
-  e("worker.opened", { worker_id: z.string(), type: z.string(), name: z.string() }),
-  e("worker.restored", { worker_id: z.string() }),
+  e("worker.opened", { worker_id: z.string(), type: z.string(), name: z.string(), agent: z.string().nullish() }),
+  /** A new process where an earlier one had been: its number, and what went with the earlier one. */
+  e("worker.restored", { worker_id: z.string(), epoch: z.number().int().optional(), lost: z.array(z.string()).optional() }),
   e("worker.closed", { worker_id: z.string() }),
 
   e("recovery.receipt", {
@@ -163,7 +164,15 @@ export const SessionEvent = z.discriminatedUnion("kind", [
     agent_memory: z.enum(["kept", "native", "injected", "none"]),
     messages: z.number().int(),
     files: ReceiptFiles,
-    processes: z.array(z.object({ what: z.string(), outcome: z.enum(["kept", "ended"]) })),
+    processes: z.array(
+      z.object({
+        what: z.string(),
+        outcome: z.enum(["kept", "ended"]),
+        /** Ran in this terminal, and can be run there again by this line. */
+        worker_id: z.string().optional(),
+        command: z.string().optional(),
+      }),
+    ),
     queue: z.number().int(),
     took_ms: z.number(),
     attempts: z.array(z.object({ strategy: z.string(), outcome: z.string() })),

@@ -35,6 +35,8 @@ export type ExecutionDeps = {
 export type Live = {
   owned: Owned
   reader: SpoolReader | null
+  /** What became of it when it came to this server is told: once, by whichever try at it succeeds, the first or a later one. */
+  accounted: boolean
   /** The daemon lives but does not answer: shown, waited for, never acted upon. */
   silent: boolean
   /** A person no longer wants the wake-up that is under way. */

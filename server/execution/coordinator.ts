@@ -49,6 +49,7 @@ export function createCoordinator(deps: ExecutionDeps) {
     const live: Live = {
       owned: { ref, boot_id: deps.boot_id, epoch },
       reader: null,
+      accounted: session.spool_id === null,
       silent: false,
       cancelled: false,
       restoring: null,
@@ -79,7 +80,7 @@ export function createCoordinator(deps: ExecutionDeps) {
     live.retry = setTimeout(() => {
       live.retry = null
       settle(live.owned.ref.id, async () => {
-        if ((await recoverNow(live.owned.ref.id, "daemon_lost")) !== "undecided") await pumpNow(live.owned.ref.id, {})
+        if ((await recoverNow(live.owned.ref.id)) !== "undecided") await pumpNow(live.owned.ref.id, {})
       })
     }, wait)
     live.retry.unref()
@@ -96,13 +97,13 @@ export function createCoordinator(deps: ExecutionDeps) {
   }
   const poke = (sessionId: string, options: PumpOptions = {}) => settle(sessionId, () => pumpNow(sessionId, options))
 
-  async function recoverNow(sessionId: string, cause: "boot" | "daemon_lost"): Promise<Reconciled | "not_mine"> {
+  async function recoverNow(sessionId: string): Promise<Reconciled | "not_mine"> {
     const session = await deps.db.session.findUnique({ where: { id: sessionId } })
     if (!session || isTerminalState(session.state as SessionState)) return "not_mine"
     const live = await own(session)
     if (!live) return "not_mine"
     try {
-      const outcome = await reconcile(deps, live, attachTo, cause)
+      const outcome = await reconcile(deps, live, attachTo)
       if (outcome === "undecided") retryLater(live)
       else live.retries = 0
       return outcome
@@ -136,7 +137,7 @@ export function createCoordinator(deps: ExecutionDeps) {
       live.cancelled = false
       // A daemon that was silent is asked before anything is tried: failing now would only say what is known.
       if ((!held || live.silent) && loaded.session.spool_id !== null) {
-        if ((await recoverNow(sessionId, held ? "daemon_lost" : "boot")) === "undecided") return
+        if ((await recoverNow(sessionId)) === "undecided") return
         loaded = (await loadSession(deps.db, sessionId)) ?? loaded
       }
       if (loaded.session.open_run_id) return live.reader ? tendRun(live, live.reader.client, loaded) : retryLater(live)
@@ -217,7 +218,7 @@ export function createCoordinator(deps: ExecutionDeps) {
       const live = owned.get(sessionId)
       if (live) live.cancelled = true
     },
-    recover: (sessionId: string) => queue.run(sessionId, () => recoverNow(sessionId, "boot")),
+    recover: (sessionId: string) => queue.run(sessionId, () => recoverNow(sessionId)),
     /**
      * A session that says STARTING while nobody is at it would be answered "busy" for ever: whoever looks at it has it reconciled.
      * Costs nothing in any other state, and one look-up in this.
@@ -229,7 +230,7 @@ export function createCoordinator(deps: ExecutionDeps) {
       if (ours ? queue.isBusy(id) : owner_boot_id !== null && (await deps.isBootAlive(owner_boot_id))) return
       settle(id, async () => {
         const now = await deps.db.session.findUnique({ where: { id }, select: { state: true } })
-        if (now?.state === "STARTING" && (await recoverNow(id, ours ? "daemon_lost" : "boot")) !== "undecided") await pumpNow(id, {})
+        if (now?.state === "STARTING" && (await recoverNow(id)) !== "undecided") await pumpNow(id, {})
       })
     },
     isSilent: (sessionId: string) => owned.get(sessionId)?.silent ?? false,
@@ -291,7 +292,7 @@ export function createCoordinator(deps: ExecutionDeps) {
         const session = await deps.db.session.findUnique({ where: { id: sessionId } })
         const held = session ? await own(session) : null
         if (!held) return "not_mine"
-        if (!held.reader && (await recoverNow(sessionId, "boot")) === "undecided") return "unreachable"
+        if (!held.reader && (await recoverNow(sessionId)) === "undecided") return "unreachable"
         const live = owned.get(sessionId)
         // Asked now, not remembered: a stream that is open says nothing of a daemon that was stopped a moment ago.
         if (!live?.reader || !(await answers(live.reader.client, sessionId))) return "unreachable"

@@ -21,7 +21,7 @@ export type Reconciled = "adopted" | "interrupted" | "at_rest" | "undecided"
  * Brings journal and daemon to one story about a session: finds or relaunches the daemon, reads the spool to its end, and only
  * then decides about an open run. `undecided` means the daemon lives and is silent, or cannot be reached: nothing was decided.
  */
-export async function reconcile(deps: ExecutionDeps, live: Live, attach: Attach, cause: "boot" | "daemon_lost"): Promise<Reconciled> {
+export async function reconcile(deps: ExecutionDeps, live: Live, attach: Attach): Promise<Reconciled> {
   const started = performance.now()
   const { id } = live.owned.ref
   const loaded = await loadSession(deps.db, id)
@@ -50,12 +50,13 @@ export async function reconcile(deps: ExecutionDeps, live: Live, attach: Attach,
   const { reader } = await attach(live, client, daemon.spool_id)
   await reader.caughtUpTo(daemon.head)
   killPoint("reconcile.spool_read")
-  const outcome = await decideOpenRun(deps, live, client, daemon, cause)
+  const outcome = await decideOpenRun(deps, live, client, daemon)
   await noteExecutor(deps, live, client, daemon)
   await settleState(deps, live)
   // Nothing was running when the last server went: there is nothing to account for.
   const wasUp = loaded.executor.agent_execution_id !== null || loaded.session.open_run_id !== null
-  if (cause === "boot" && wasUp) await writeReceipt(deps, live, client, performance.now() - started)
+  if (!live.accounted && wasUp) await writeReceipt(deps, live, client, performance.now() - started)
+  live.accounted = true
   return outcome === "at_rest" && daemon.agent?.state === "ready" ? "adopted" : outcome
 }
 
@@ -94,13 +95,7 @@ async function findDaemon(deps: ExecutionDeps, live: Live, { executor }: LoadedS
 }
 
 /** `daemon` is how it stood before its spool was read that far: a run ended since then would otherwise look like one that nothing carries. */
-async function decideOpenRun(
-  deps: ExecutionDeps,
-  live: Live,
-  client: AgentctlClient,
-  daemon: DaemonSession,
-  cause: "boot" | "daemon_lost",
-): Promise<Reconciled> {
+async function decideOpenRun(deps: ExecutionDeps, live: Live, client: AgentctlClient, daemon: DaemonSession): Promise<Reconciled> {
   const { id } = live.owned.ref
   const loaded = await loadSession(deps.db, id)
   const run_id = loaded?.session.open_run_id
@@ -129,7 +124,9 @@ async function decideOpenRun(
     prompt?.state === "delivering" && prompt.spool_id === daemon.spool_id && daemon.agent?.state === "ready" && daemon.run === null
   if (unheard && (await handOverAgain(deps, live, client, loaded)) === "accepted") return "adopted"
   const worked = await showsWork(deps, id, loaded.session.run_first_seq)
-  await interruptOpenRun(deps, live, !worked ? "delivery_uncertain" : cause === "boot" ? "process_restart" : "executor_lost")
+  // By whose run it is, not by who asks: after a restart the first try may fail, and a later one finds the same night.
+  const lost = loaded.session.run_boot_id === deps.boot_id ? "executor_lost" : "process_restart"
+  await interruptOpenRun(deps, live, worked ? lost : "delivery_uncertain")
   return "interrupted"
 }
 

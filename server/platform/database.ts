@@ -7,6 +7,7 @@ import type {
   Prompt,
   RecoveryReport,
   ResumeToken,
+  ReviewComment,
   Session,
   SessionEvent,
   Setting,
@@ -26,6 +27,7 @@ export type {
   Prompt,
   RecoveryReport,
   ResumeToken,
+  ReviewComment,
   Session,
   SessionEvent as EventRow,
   Task,
@@ -46,6 +48,7 @@ export type Tables = {
   resume_tokens: ResumeToken
   executors_running: ExecutorRunning
   workers: Worker
+  review_comments: ReviewComment
   archives: Archive
   recovery_reports: RecoveryReport
 }
@@ -79,6 +82,7 @@ export type Database = {
     | "resumeToken"
     | "executorRunning"
     | "worker"
+    | "reviewComment"
     | "archive"
     | "recoveryReport"]: ReadOnly<SqliteClient[M]>
 } & Pick<SqliteClient, "$disconnect" | "$queryRawUnsafe">

@@ -1,0 +1,78 @@
+import { z } from "zod"
+
+/**
+ * Terminals in the daemon. A worker keeps one stream of bytes for its whole life, counted from 0 by absolute offsets; each process
+ * it has had is an epoch, counted from 1. Output is raw: no byte is decoded, dropped or replaced on its way.
+ */
+
+/** They become folder names. */
+export const WORKER_ID = /^wrk_[A-Za-z0-9_-]{1,60}$/
+
+const Size = { cols: z.number().int().min(2).max(1000), rows: z.number().int().min(1).max(500) }
+
+/**
+ * PUT /sessions/{id}/ptys/{worker_id}: sees to it that a process is there. One that lives is left alone, whoever asks how often;
+ * two callers at once get the same one. `restart` ends it first, with everything it started. Null `command`: the user's shell.
+ */
+export const PutPty = z.object({
+  type: z.enum(["agent", "terminal"]),
+  command: z.object({ file: z.string(), args: z.array(z.string()), env: z.record(z.string(), z.string()) }).nullable(),
+  ...Size,
+  restart: z.boolean(),
+  /** What the divider between the old output and the new calls it, as "new shell" or "conversation continued". */
+  label: z.string().max(60),
+})
+export type PutPty = z.infer<typeof PutPty>
+
+/** Something a shell ran: in the foreground, or as a job behind it. */
+export const PtyProcess = z.object({ pid: z.number().int(), command: z.string(), cwd: z.string().nullable(), foreground: z.boolean() })
+export type PtyProcess = z.infer<typeof PtyProcess>
+
+export const PtyState = z.object({
+  worker_id: z.string(),
+  type: z.enum(["agent", "terminal"]),
+  /** `gone`: its process went with an earlier daemon; nobody saw it end. */
+  state: z.enum(["running", "exited", "gone"]),
+  epoch: z.number().int(),
+  pid: z.number().int().nullable(),
+  ...Size,
+  /** The output that is kept: from `first` up to, not including, `head`. */
+  first: z.number().int(),
+  head: z.number().int(),
+  /** Where this epoch's output begins; its divider, if it has one, lies before. */
+  epoch_offset: z.number().int(),
+  exit: z.object({ exit_code: z.number().int().nullable(), signal: z.string().nullable() }).nullable(),
+  title: z.string().nullable(),
+  /** What runs in it now, the shell itself left out. */
+  processes: z.array(PtyProcess),
+  /** What ran in it when its daemon went, until the next process is started; `alive`: it goes on without a terminal. */
+  lost: z.array(z.object({ command: z.string(), cwd: z.string().nullable(), foreground: z.boolean(), alive: z.boolean() })),
+})
+export type PtyState = z.infer<typeof PtyState>
+
+/** `restored`: a process was started where an earlier one had been. */
+export const PutPtyAnswer = PtyState.extend({ restored: z.boolean() })
+export type PutPtyAnswer = z.infer<typeof PutPtyAnswer>
+
+/** GET /sessions/{id}/ptys */
+export const PtyList = z.object({ ptys: z.array(PtyState) })
+
+/**
+ * GET /sessions/{id}/ptys/{worker_id}/output?offset=N streams bytes from N, or from `first` if N is cut already, until the
+ * process of this epoch has ended and all is sent. With `?snapshot=1` instead, the body begins with `x-rewake-pty-snapshot` bytes
+ * that draw the screen as it was at `x-rewake-pty-offset` (recent scrollback, colours, cursor, alternate screen, modes), and goes
+ * on with the raw output from there. The reader's pace is the stream's pace.
+ */
+export const PTY_EPOCH_HEADER = "x-rewake-pty-epoch"
+export const PTY_OFFSET_HEADER = "x-rewake-pty-offset"
+export const PTY_SNAPSHOT_HEADER = "x-rewake-pty-snapshot"
+
+/** GET …/{worker_id}/history?before=N&limit=BYTES: older raw output that ends at `before`; its offset is in the header. */
+export const PTY_HISTORY_MAX_BYTES = 1024 * 1024
+
+/** POST …/{worker_id}/input?epoch=E: the body's bytes as typed. Refused with PTY_GONE when that epoch's process has ended. */
+export const PTY_INPUT_MAX_BYTES = 64 * 1024
+
+/** PUT …/{worker_id}/size */
+export const PutPtySize = z.object(Size)
+/* DELETE …/{worker_id} ends the process with everything it started and removes its output. */

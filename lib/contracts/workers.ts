@@ -1,0 +1,59 @@
+import { z } from "zod"
+
+/** A tab of a session: a terminal agent, a shell, or the changes. The first two have a process in the executor, the last has none. */
+export const WorkerType = z.enum(["agent", "terminal", "git-diff"])
+export type WorkerType = z.infer<typeof WorkerType>
+
+export const WorkerView = z.object({
+  id: z.string(),
+  session_id: z.string(),
+  type: WorkerType,
+  name: z.string(),
+  position: z.number().int(),
+  /** The terminal agent that runs in it; null for the other types. */
+  agent: z.string().nullable(),
+  created_at: z.string(),
+})
+export type WorkerView = z.infer<typeof WorkerView>
+
+const Name = z.string().trim().min(1).max(80)
+export const CreateWorker = z.object({ type: WorkerType, name: Name.optional(), agent: z.string().optional() })
+export type CreateWorker = z.infer<typeof CreateWorker>
+export const PatchWorker = z.object({ name: Name.optional(), position: z.number().int().min(0).optional() })
+export type PatchWorker = z.infer<typeof PatchWorker>
+/** `continue`: an agent goes on with its conversation; otherwise it begins a new one. A shell is new either way. */
+export const RestartWorker = z.object({ continue: z.boolean() })
+export type RestartWorker = z.infer<typeof RestartWorker>
+
+const Which = { session_id: z.string(), worker_id: z.string() }
+const Size = { cols: z.number().int().min(2).max(1000), rows: z.number().int().min(1).max(500) }
+
+/**
+ * Without `offset` the output that is kept comes from its beginning; with it, from there. `snapshot` gives the screen as it is now
+ * instead, ready to be drawn, and raw output after it. With a `window` at most that many bytes are on their way at a time, until
+ * `worker.ack` says how far they were drawn; without one the connection's own pace is kept.
+ */
+export const AttachWorker = z.object({
+  ...Which,
+  offset: z.number().int().min(0).optional(),
+  snapshot: z.boolean().optional(),
+  window: z.number().int().min(1024).optional(),
+  cols: Size.cols.optional(),
+  rows: Size.rows.optional(),
+})
+export type AttachWorker = z.infer<typeof AttachWorker>
+export type WorkerAttached = {
+  epoch: number
+  /** Where the output that follows begins. */
+  offset: number
+  /** A process was started by this attach where an earlier one had been. */
+  restored: boolean
+  snapshot?: Uint8Array
+}
+export const WorkerInput = z.object({ ...Which, data: z.union([z.string(), z.instanceof(Uint8Array)]) })
+export const ResizeWorker = z.object({ ...Which, ...Size })
+export const DetachWorker = z.object(Which)
+export const AckWorker = z.object({ ...Which, offset: z.number().int().min(0) })
+
+export type WorkerOutput = { session_id: string; worker_id: string; epoch: number; offset: number; data: Uint8Array }
+export type WorkerExit = { session_id: string; worker_id: string; exit_code: number | null; signal: string | null; reason: string }
