@@ -25,6 +25,7 @@ export type ErrorDetails = {
   AGENT_UNAVAILABLE: { agent: string }
   RATE_LIMITED: { retry_after_seconds: number }
   QUEUE_FULL: { limit: number }
+  WORKER_LIMIT: { limit: number }
   NOT_READY: object
   INTERNAL: object
 }
@@ -50,6 +51,7 @@ export const httpStatus = {
   AGENT_UNAVAILABLE: 422,
   RATE_LIMITED: 429,
   QUEUE_FULL: 429,
+  WORKER_LIMIT: 429,
   INTERNAL: 500,
   NOT_READY: 503,
 } satisfies Record<ErrorCode, number>

@@ -153,7 +153,15 @@ export const SessionEvent = z.discriminatedUnion("kind", [
   e("archive.created", { archive_id: z.string(), sha256: z.string(), bytes: z.number(), files: z.number() }),
   e("archive.restored", { archive_id: z.string(), bytes: z.number(), files: z.number() }),
   e("archive.failed", { archive_id: z.string(), reason: z.string(), message: z.string() }),
-  e("worker.opened", { worker_id: z.string(), type: z.string(), name: z.string(), agent: z.string().nullish() }),
+  e("worker.opened", {
+    worker_id: z.string(),
+    type: z.string(),
+    name: z.string(),
+    agent: z.string().nullish(),
+    position: z.number().int().optional(),
+  }),
+  e("worker.renamed", { worker_id: z.string(), name: z.string() }),
+  e("worker.moved", { worker_id: z.string(), position: z.number().int() }),
   /** A new process where an earlier one had been: its number, and what went with the earlier one. */
   e("worker.restored", { worker_id: z.string(), epoch: z.number().int().optional(), lost: z.array(z.string()).optional() }),
   e("worker.closed", { worker_id: z.string() }),
@@ -171,6 +179,8 @@ export const SessionEvent = z.discriminatedUnion("kind", [
         /** Ran in this terminal, and can be run there again by this line. */
         worker_id: z.string().optional(),
         command: z.string().optional(),
+        /** Which of the terminal's processes it went with: a loss is told once. */
+        epoch: z.number().int().optional(),
       }),
     ),
     queue: z.number().int(),

@@ -2,6 +2,7 @@ import type { ErrorBody } from "./errors"
 import type { EventKind, SessionEvent } from "./events"
 import type { RestoreProgress } from "./restore"
 import type { SessionStatusReport } from "./status"
+import type { AttachWorker, WorkerAttached, WorkerExit, WorkerOutput } from "./workers"
 
 export type PushName =
   | "session.agentctl_starting"
@@ -38,7 +39,11 @@ export type ServerToClientEvents = Record<PushName, (event: PushedEvent) => void
   "task.changed": (change: { task_id: number }) => void
   /** How far a restore is. No fact of the journal: whoever misses one sees the next. */
   "session.restore_progress": (progress: RestoreProgress) => void
+  "worker.output": (output: WorkerOutput) => void
+  "worker.exit": (exit: WorkerExit) => void
 }
+
+type WhichWorker = { session_id: string; worker_id: string }
 
 export type ClientToServerEvents = {
   "session.subscribe": (
@@ -51,4 +56,9 @@ export type ClientToServerEvents = {
     request: { session_id: string; fresh?: boolean },
     ack: Ack<{ session_id: string; resume_strategy: string; already_running: boolean }>,
   ) => void
+  "worker.attach": (request: AttachWorker, ack: Ack<WorkerAttached>) => void
+  "worker.input": (request: WhichWorker & { data: string | Uint8Array }, ack?: Ack<object>) => void
+  "worker.resize": (request: WhichWorker & { cols: number; rows: number }, ack?: Ack<object>) => void
+  "worker.ack": (request: WhichWorker & { offset: number }) => void
+  "worker.detach": (request: WhichWorker, ack?: Ack<object>) => void
 }

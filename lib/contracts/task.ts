@@ -126,6 +126,8 @@ export const AgentInfo = z.object({
   available: z.boolean(),
   unavailable_reason: z.string().nullable(),
   comes_back: z.enum(["native", "injected", "none"]),
+  /** It can run in a terminal of its own, here and now. */
+  terminal: z.boolean(),
 })
 export type AgentInfo = z.infer<typeof AgentInfo>
 

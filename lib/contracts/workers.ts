@@ -25,6 +25,26 @@ export type PatchWorker = z.infer<typeof PatchWorker>
 export const RestartWorker = z.object({ continue: z.boolean() })
 export type RestartWorker = z.infer<typeof RestartWorker>
 
+/** GET …/workers/{id}: what is in it now. `none`: no process was ever started, or its executor does not answer. */
+export const WorkerDetail = WorkerView.extend({
+  state: z.enum(["running", "exited", "gone", "none"]),
+  title: z.string().nullable(),
+  /** What runs in it, the shell itself left out. */
+  processes: z.array(z.object({ command: z.string(), foreground: z.boolean() })),
+})
+export type WorkerDetail = z.infer<typeof WorkerDetail>
+
+/** GET …/workers/{id}/history: raw output that ends at `before`; where it begins is in `x-rewake-pty-offset`. */
+export const HistoryQuery = z.object({
+  before: z.coerce.number().int().min(0),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(1024 * 1024)
+    .default(128 * 1024),
+})
+
 const Which = { session_id: z.string(), worker_id: z.string() }
 const Size = { cols: z.number().int().min(2).max(1000), rows: z.number().int().min(1).max(500) }
 
@@ -56,4 +76,16 @@ export const DetachWorker = z.object(Which)
 export const AckWorker = z.object({ ...Which, offset: z.number().int().min(0) })
 
 export type WorkerOutput = { session_id: string; worker_id: string; epoch: number; offset: number; data: Uint8Array }
-export type WorkerExit = { session_id: string; worker_id: string; exit_code: number | null; signal: string | null; reason: string }
+/**
+ * Why a viewer gets no more output. `exited`: the process ended, and attaching again starts another. `restarted`, `lost`: attach
+ * again, there is or will be a new one. `closed`, `not_found`: there is nothing to come back to. `not_ready`, `put_away`: the
+ * executor is not there now. `failed`: no process could be started.
+ */
+export type WorkerExitReason = "exited" | "restarted" | "lost" | "closed" | "not_found" | "not_ready" | "put_away" | "failed"
+export type WorkerExit = {
+  session_id: string
+  worker_id: string
+  exit_code: number | null
+  signal: string | null
+  reason: WorkerExitReason
+}

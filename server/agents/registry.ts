@@ -4,9 +4,13 @@ import { AppError } from "../../lib/contracts/errors"
 import type { AgentId, AgentInfo } from "../../lib/contracts/task"
 import type { AgentDefinition } from "./agent"
 
-type Traits = Omit<AgentDefinition, "id" | "command" | "env" | "session_files">
+type Traits = Omit<AgentDefinition, "id" | "command" | "env" | "terminal" | "session_files">
 const none = () => []
 const onPath = (program: string, ...args: string[]) => ({ command: { program, args }, env: {}, session_files: none })
+
+const inTerminal =
+  (file: string, again: readonly string[]): NonNullable<AgentDefinition["terminal"]> =>
+  (tab) => ({ file, args: tab.continue ? [...again] : [], env: {} })
 
 /** One file per conversation; an id that is none of the demo agent's would be a path of somebody's choosing. */
 const demoFiles: AgentDefinition["session_files"] = (id, { data_dir }) =>
@@ -19,6 +23,7 @@ export function createAgentRegistry(options: { programs: string; demo: boolean; 
     ...traits,
     command: options.demo ? { program: options.node, args: [join(options.programs, "demo-agent.mjs"), "--variant", id] } : null,
     env: {},
+    terminal: null,
     session_files: traits.native_session_resume ? demoFiles : none,
   })
   const native = { native_session_resume: true, history_context_injection: false }
@@ -42,19 +47,56 @@ export function createAgentRegistry(options: { programs: string; demo: boolean; 
       name: "Claude Code",
       description: "Anthropic's coding agent.",
       ...onPath("claude-agent-acp"),
+      terminal: inTerminal("claude", ["--continue"]),
       ...native,
     },
-    codex: { id: "codex", name: "Codex", description: "OpenAI's coding agent.", ...onPath("codex-acp"), ...native },
-    opencode: { id: "opencode", name: "OpenCode", description: "The open source coding agent.", ...onPath("opencode", "acp"), ...native },
-    gemini: { id: "gemini", name: "Gemini", description: "Google's coding agent.", ...onPath("gemini", "--acp"), ...native },
-    copilot: { id: "copilot", name: "Copilot", description: "GitHub's coding agent.", ...onPath("copilot", "--acp"), ...native },
-    auggie: { id: "auggie", name: "Auggie", description: "Augment's coding agent.", ...onPath("auggie", "--acp"), ...injected },
+    codex: {
+      id: "codex",
+      name: "Codex",
+      description: "OpenAI's coding agent.",
+      ...onPath("codex-acp"),
+      terminal: inTerminal("codex", ["resume", "--last"]),
+      ...native,
+    },
+    opencode: {
+      id: "opencode",
+      name: "OpenCode",
+      description: "The open source coding agent.",
+      ...onPath("opencode", "acp"),
+      terminal: inTerminal("opencode", ["--continue"]),
+      ...native,
+    },
+    gemini: {
+      id: "gemini",
+      name: "Gemini",
+      description: "Google's coding agent.",
+      ...onPath("gemini", "--acp"),
+      terminal: inTerminal("gemini", ["--resume", "latest"]),
+      ...native,
+    },
+    copilot: {
+      id: "copilot",
+      name: "Copilot",
+      description: "GitHub's coding agent.",
+      ...onPath("copilot", "--acp"),
+      terminal: inTerminal("copilot", ["--continue"]),
+      ...native,
+    },
+    auggie: {
+      id: "auggie",
+      name: "Auggie",
+      description: "Augment's coding agent.",
+      ...onPath("auggie", "--acp"),
+      terminal: inTerminal("auggie", ["--continue"]),
+      ...injected,
+    },
     amp: {
       id: "amp",
       name: "Amp",
       description: "Sourcegraph's coding agent, in a terminal.",
       command: null,
       env: {},
+      terminal: inTerminal("amp", ["threads", "continue"]),
       session_files: none,
       native_session_resume: false,
       history_context_injection: false,
@@ -66,6 +108,13 @@ export function createAgentRegistry(options: { programs: string; demo: boolean; 
     return isExecutable(agent.command.program, options.path) ? null : `The command ${agent.command.program} is not on this machine.`
   }
 
+  /** The command depends on the tab; whether the program is there does not. */
+  const terminalProblem = (agent: AgentDefinition): string | null => {
+    if (!agent.terminal) return "It does not run in a terminal."
+    const { file } = agent.terminal({ worker_id: "", continue: false })
+    return isExecutable(file, options.path) ? null : `The command ${file} is not on this machine.`
+  }
+
   return {
     get: (id: AgentId): AgentDefinition => agents[id],
     /** The command to start, or a clear refusal before anything is written. */
@@ -74,6 +123,13 @@ export function createAgentRegistry(options: { programs: string; demo: boolean; 
       const reason = unavailableReason(agent)
       if (reason || !agent.command) throw new AppError("AGENT_UNAVAILABLE", `${agent.name} cannot be started. ${reason}`, { agent: id })
       return { ...agent, command: agent.command }
+    },
+    requireTerminal(id: AgentId) {
+      const agent: AgentDefinition | undefined = agents[id]
+      const reason = agent ? terminalProblem(agent) : "There is no such agent."
+      if (reason || !agent?.terminal)
+        throw new AppError("AGENT_UNAVAILABLE", `${agent?.name ?? id} cannot be opened in a terminal. ${reason}`, { agent: id })
+      return { ...agent, terminal: agent.terminal }
     },
     list: (): AgentInfo[] =>
       (Object.values(agents) as AgentDefinition[])
@@ -88,6 +144,7 @@ export function createAgentRegistry(options: { programs: string; demo: boolean; 
             available: reason === null,
             unavailable_reason: reason,
             comes_back,
+            terminal: terminalProblem(agent) === null,
           }
         }),
   }
