@@ -21,6 +21,7 @@ import {
   type PutSession,
 } from "../../lib/contracts/agentctl/protocol"
 import type { Outcome } from "../../lib/contracts/waits"
+import { ptyCalls } from "./pty-calls"
 
 export type Endpoint = { url: string; secret: string; instance_id: string }
 
@@ -46,7 +47,14 @@ const UPLOAD_TIMEOUT_MS = 10 * 60_000
 
 const agent = new http.Agent({ keepAlive: true, maxSockets: 64 })
 
-type Call = { method: string; path: string; body?: unknown; epoch?: number; timeoutMs?: number }
+/** `bytes` go as they are, in place of a body in JSON. */
+type Call = { method: string; path: string; body?: unknown; bytes?: Uint8Array; epoch?: number; timeoutMs?: number }
+export type Transport = {
+  call: (options: Call) => Promise<unknown>
+  ask: <S extends z.ZodType>(schema: S, options: Call) => Promise<z.infer<S>>
+  open: (path: string, signal: AbortSignal) => Promise<http.IncomingMessage>
+  path: (sessionId: string, rest?: string) => string
+}
 
 export function createAgentctlClient(endpoint: Endpoint) {
   const headers = (epoch?: number) => ({
@@ -55,15 +63,16 @@ export function createAgentctlClient(endpoint: Endpoint) {
   })
 
   /** node:http, because the first built-in fetch of a process may never settle when the peer is just starting. */
-  function call({ method, path, body, epoch, timeoutMs = CALL_TIMEOUT_MS }: Call): Promise<unknown> {
+  function call({ method, path, body, bytes, epoch, timeoutMs = CALL_TIMEOUT_MS }: Call): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const text = body === undefined ? undefined : JSON.stringify(body)
+      const content = bytes ?? (body === undefined ? undefined : JSON.stringify(body))
+      const type = bytes ? "application/octet-stream" : "application/json"
       const request = http.request(`${endpoint.url}${path}`, {
         method,
         agent,
         headers: {
           ...headers(epoch),
-          ...(text === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(text) }),
+          ...(content === undefined ? {} : { "content-type": type, "content-length": Buffer.byteLength(content) }),
         },
       })
       const timer = setTimeout(() => request.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
@@ -80,12 +89,26 @@ export function createAgentctlClient(endpoint: Endpoint) {
           settleResponse(response.statusCode ?? 0, Buffer.concat(chunks).toString("utf8"), resolve, reject)
         })
       })
-      request.end(text)
+      request.end(content)
     })
   }
 
   const ask = async <S extends z.ZodType>(schema: S, options: Call): Promise<z.infer<S>> => schema.parse(await call(options))
   const path = (sessionId: string, rest = "") => `/sessions/${encodeURIComponent(sessionId)}${rest}`
+
+  /** A stream of its own, outside the pool: it stays open and would starve the calls. Settles when the answer's head has arrived. */
+  const open = (where: string, signal: AbortSignal): Promise<http.IncomingMessage> =>
+    new Promise((resolve, reject) => {
+      const request = http.get(`${endpoint.url}${where}`, { headers: headers(), signal, agent: false })
+      request.on("error", (cause) => reject(new DaemonUnreachable(`agentctl's stream failed: ${cause.message}`, { cause })))
+      request.on("response", (response) => {
+        if (response.statusCode === 200) return resolve(response)
+        const chunks: Buffer[] = []
+        response.on("data", (chunk: Buffer) => chunks.push(chunk))
+        response.on("error", () => reject(new DaemonUnreachable("agentctl's answer broke off")))
+        response.on("end", () => settleResponse(response.statusCode ?? 0, Buffer.concat(chunks).toString("utf8"), () => {}, reject))
+      })
+    })
 
   return {
     endpoint,
@@ -126,21 +149,12 @@ export function createAgentctlClient(endpoint: Endpoint) {
       call({ method: "PUT", path: path(id, "/ack"), body: { spool_id, n }, epoch }),
     shutdown: () => call({ method: "POST", path: "/shutdown", body: {} }),
 
-    /** The spool from a cursor, for as long as both sides live. Settles when the answer's head has arrived. */
-    openEvents(id: string, after: number, spool_id: string | null, signal: AbortSignal): Promise<http.IncomingMessage> {
+    ...ptyCalls({ call, ask, open, path }),
+
+    /** The spool from a cursor, for as long as both sides live. */
+    openEvents(id: string, after: number, spool_id: string | null, signal: AbortSignal) {
       const query = new URLSearchParams({ after: String(after), ...(spool_id ? { spool_id } : {}) })
-      return new Promise((resolve, reject) => {
-        // A stream of its own, outside the pool: it stays open and would starve the calls.
-        const request = http.get(`${endpoint.url}${path(id, "/events")}?${query}`, { headers: headers(), signal, agent: false })
-        request.on("error", (cause) => reject(new DaemonUnreachable(`agentctl's event stream failed: ${cause.message}`, { cause })))
-        request.on("response", (response) => {
-          if (response.statusCode === 200) return resolve(response)
-          const chunks: Buffer[] = []
-          response.on("data", (chunk: Buffer) => chunks.push(chunk))
-          response.on("error", () => reject(new DaemonUnreachable("agentctl's answer broke off")))
-          response.on("end", () => settleResponse(response.statusCode ?? 0, Buffer.concat(chunks).toString("utf8"), () => {}, reject))
-        })
-      })
+      return open(`${path(id, "/events")}?${query}`, signal)
     },
   }
 }

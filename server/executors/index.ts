@@ -1,6 +1,7 @@
 export { type AgentctlClient, createAgentctlClient, DaemonRefused, DaemonUnreachable, type Endpoint } from "./agentctl-client"
 export { type Executor, LaunchFailed, type Probe } from "./executor"
 export { installPrograms } from "./programs"
+export type { PtyOutput } from "./pty-calls"
 export { readLineBatches } from "./read-lines"
 export { type Executors, notConfigured } from "./registry"
 export { createStandaloneExecutor } from "./standalone"

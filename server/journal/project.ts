@@ -1,5 +1,5 @@
 import type { NewEvent } from "../../lib/contracts/events"
-import { type Change, update, updateAny } from "./changes"
+import { type Change, insert, update, updateAny } from "./changes"
 
 /** Where an event stands while its commit is being written. */
 type Place = { session_id: string; task_id: number | { ref: string }; ts: string; seq: { ref: string } }
@@ -7,7 +7,7 @@ type Place = { session_id: string; task_id: number | { ref: string }; ts: string
 const IN_QUEUE = { in: ["queued", "held"] }
 
 /**
- * Event → the row changes it implies. Every row of session, prompt, resume token and executor state follows from the log
+ * Event → the row changes it implies. Every row of session, prompt, resume token, worker and executor state follows from the log
  * through here and nowhere else; and since each change names the state it expects, a fact that is not true any more
  * (a second end of a run, a token already consumed) cannot be written at all.
  */
@@ -252,6 +252,20 @@ export function project(event: NewEvent, at: Place): Change[] {
           { agent_execution_id: null, updated_at: at.ts },
         ),
       ]
+
+    case "worker.opened":
+      return [
+        insert("workers", {
+          ...{ id: event.worker_id, session_id: at.session_id, type: event.type, name: event.name, created_at: at.ts },
+          ...{ agent: event.agent ?? null, position: event.position ?? 0 },
+        }),
+      ]
+    case "worker.renamed":
+      return [update("workers", { id: event.worker_id, session_id: at.session_id, closed_at: null }, { name: event.name })]
+    case "worker.moved":
+      return [update("workers", { id: event.worker_id, session_id: at.session_id, closed_at: null }, { position: event.position })]
+    case "worker.closed":
+      return [update("workers", { id: event.worker_id, session_id: at.session_id, closed_at: null }, { closed_at: at.ts })]
 
     default:
       return []

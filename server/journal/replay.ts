@@ -4,7 +4,7 @@ import { project } from "./project"
 
 type Row = Record<string, Value>
 /** The rows of one session, as the log alone gives them. */
-export type ReplayedRows = { sessions: Row[]; executors_running: Row[]; prompts: Row[]; resume_tokens: Row[] }
+export type ReplayedRows = { sessions: Row[]; executors_running: Row[]; prompts: Row[]; resume_tokens: Row[]; workers: Row[] }
 type Born = { session: Row & { id: string; task_id: number }; executor: Row & { id: string } }
 
 /**
@@ -12,7 +12,10 @@ type Born = { session: Row & { id: string; task_id: number }; executor: Row & { 
  * do not expect: the later fact counts then, and `surprises` tells how often that was.
  */
 export function createReplay(born: Born) {
-  const rows: ReplayedRows = { sessions: [{ ...born.session }], executors_running: [{ ...born.executor }], prompts: [], resume_tokens: [] }
+  const rows: ReplayedRows = {
+    ...{ sessions: [{ ...born.session }], executors_running: [{ ...born.executor }] },
+    ...{ prompts: [], resume_tokens: [], workers: [] },
+  }
   const surprises: { seq: number; kind: string; table: string }[] = []
 
   function take({ session_id, seq, ts, v: _v, ...event }: SessionEvent) {

@@ -23,6 +23,7 @@ const FOLLOWS = {
   ],
   prompts: ["state", "rank", "content", "run_id"],
   resume_tokens: ["state", "outcome", "run_id"],
+  workers: ["type", "name", "position", "agent", "closed_at"],
   executors_running: ["status", "agent_execution_id", "resume_token", "context_pending", "worktree_path"],
 } as const
 
@@ -60,6 +61,7 @@ export async function examineSession(db: Database, sessionId: string): Promise<F
     executors_running: [executor],
     prompts: await db.prompt.findMany({ where: { session_id: sessionId } }),
     resume_tokens: await db.resumeToken.findMany({ where: { session_id: sessionId } }),
+    workers: await db.worker.findMany({ where: { session_id: sessionId } }),
   }
   for (const table of Object.keys(FOLLOWS) as (keyof typeof FOLLOWS)[]) {
     const expected = new Map(replay.rows[table].map((row) => [row.id, row]))

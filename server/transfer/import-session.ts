@@ -160,6 +160,7 @@ async function makeSession(
       insert("executors_running", { ...executor, id: executor.id as string, task_id, runtime: "standalone" }),
       ...rows.prompts.map((row) => insert("prompts", { ...row, id: row.id as string, task_id })),
       ...rows.resume_tokens.map((row) => insert("resume_tokens", { ...row, id: row.id as string })),
+      ...rows.workers.map((row) => insert("workers", { ...row, id: row.id as string })),
       updateAny("session_events", { session_id: staging }, { session_id: id }),
       ...read.ends.map(({ seq, terminal_run_id }) => update("session_events", { session_id: id, seq }, { terminal_run_id })),
       await newGeneration(deps.db),

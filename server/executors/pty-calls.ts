@@ -1,0 +1,43 @@
+import type { IncomingMessage } from "node:http"
+import {
+  PTY_EPOCH_HEADER,
+  PTY_OFFSET_HEADER,
+  PTY_SNAPSHOT_HEADER,
+  PtyList,
+  type PutPty,
+  PutPtyAnswer,
+} from "../../lib/contracts/agentctl/ptys"
+import type { Transport } from "./agentctl-client"
+
+/** Ending what runs in a terminal, politely and then not, takes its time. */
+const PTY_TIMEOUT_MS = 30_000
+
+export type PtyOutput = { stream: IncomingMessage; epoch: number; offset: number; snapshot_bytes: number }
+
+/** Terminals: the part of agentctl's client that speaks of them. */
+export function ptyCalls({ call, ask, open, path }: Transport) {
+  const of = (id: string, workerId: string, rest = "") => path(id, `/ptys/${encodeURIComponent(workerId)}${rest}`)
+  const begin = (stream: IncomingMessage): PtyOutput => ({
+    stream,
+    epoch: numberIn(stream, PTY_EPOCH_HEADER),
+    offset: numberIn(stream, PTY_OFFSET_HEADER),
+    snapshot_bytes: numberIn(stream, PTY_SNAPSHOT_HEADER),
+  })
+  return {
+    ptys: (id: string) => ask(PtyList, { method: "GET", path: path(id, "/ptys") }),
+    putPty: (id: string, epoch: number, workerId: string, body: PutPty) =>
+      ask(PutPtyAnswer, { method: "PUT", path: of(id, workerId), body, epoch, timeoutMs: PTY_TIMEOUT_MS }),
+    removePty: (id: string, epoch: number, workerId: string) =>
+      call({ method: "DELETE", path: of(id, workerId), epoch, timeoutMs: PTY_TIMEOUT_MS }),
+    putPtySize: (id: string, epoch: number, workerId: string, size: { cols: number; rows: number }) =>
+      call({ method: "PUT", path: of(id, workerId, "/size"), body: size, epoch }),
+    ptyInput: (id: string, epoch: number, workerId: string, ptyEpoch: number, bytes: Uint8Array) =>
+      call({ method: "POST", path: of(id, workerId, `/input?epoch=${ptyEpoch}`), bytes, epoch }),
+    openPtyOutput: async (id: string, workerId: string, from: { offset: number } | "snapshot", signal: AbortSignal) =>
+      begin(await open(of(id, workerId, from === "snapshot" ? "/output?snapshot=1" : `/output?offset=${from.offset}`), signal)),
+    openPtyHistory: async (id: string, workerId: string, before: number, limit: number, signal: AbortSignal) =>
+      begin(await open(of(id, workerId, `/history?before=${before}&limit=${limit}`), signal)),
+  }
+}
+
+const numberIn = (stream: IncomingMessage, header: string) => Number(stream.headers[header] ?? 0)
