@@ -31,7 +31,29 @@ export async function comeToRest(world: World): Promise<string[]> {
     world.say(`${world.nameOf(session.id)}: send "recall"`)
     await send(world, session, 0, "recall", null)
   }
-  return settle(world)
+  const after = await settle(world)
+  return after.length > 0 || place.setting !== "expiring" ? after : untilAllPutAway(world)
+}
+
+/**
+ * Where tasks expire, rest is the archive; or, where packing failed, the executor that was kept for a later try. A message that
+ * waits for an agent which cannot come back keeps its task from expiring: a person has to decide.
+ */
+async function untilAllPutAway({ place, sessions }: World): Promise<string[]> {
+  let out: string[] = []
+  for (const deadline = Date.now() + REST_LIMIT_MS; Date.now() < deadline; await new Promise((resolve) => setTimeout(resolve, LOOK_MS))) {
+    const executors = await place.db.executorRunning.findMany({ where: { session_id: { in: sessions.map(({ id }) => id) } } })
+    const held = await place.db.prompt.findMany({ where: { state: "queued" }, select: { task_id: true } })
+    const waiting = executors.filter(
+      ({ task_id, status, trashed_at, reap_after }) =>
+        status !== "none" &&
+        !held.some((prompt) => prompt.task_id === task_id) &&
+        (status === "deleted" ? trashed_at === null : reap_after === null),
+    )
+    if (waiting.length === 0) return []
+    out = waiting.map(({ session_id, status }) => `${session_id}: expired, and still ${status}`)
+  }
+  return out
 }
 
 /** A task whose 201 never arrived is in the list all the same. */
@@ -78,6 +100,7 @@ async function notAtRest(world: World, session: WorldSession, retried: Map<strin
     return about
   }
   if (row.open_run_id !== null) return about
+  if (await isPutAway(world, session)) return tabsBehind(session, row.last_seq)
   if (row.state === "ERROR") {
     if (Date.now() - (retried.get(session.id) ?? 0) < RETRY_AFTER_MS) return about
     retried.set(session.id, Date.now())
@@ -89,6 +112,10 @@ async function notAtRest(world: World, session: WorldSession, retried: Map<strin
   if (queue.length > 0) return (await canTakeMessages(world, session)) ? about : null
   return tabsBehind(session, row.last_seq)
 }
+
+const isPutAway = async ({ place }: World, { id }: WorldSession) =>
+  place.setting === "expiring" &&
+  ["deleted", "reaping"].includes((await place.db.executorRunning.findUniqueOrThrow({ where: { session_id: id } })).status)
 
 const tabsBehind = (session: WorldSession, head: number): string | null => {
   const behind = session.tabs.filter((tab) => tab.open && (tab.seen.at(-1)?.seq ?? 0) < head)

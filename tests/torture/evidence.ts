@@ -1,9 +1,11 @@
+import { execFileSync } from "node:child_process"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { type DaemonSession, SpoolRecord } from "../../lib/contracts/agentctl/protocol"
 import type { SessionEvent } from "../../lib/contracts/events"
 import type { SessionStatusReport } from "../../lib/contracts/status"
-import type { EventRow, ExecutorRunning, Prompt, ResumeToken, Session } from "../../server/platform/database"
+import type { Archive, EventRow, ExecutorRunning, Prompt, ResumeToken, Session } from "../../server/platform/database"
 import { statusOf } from "./come-to-rest"
 import type { OurProcess } from "./place"
 import type { World, WorldSession } from "./world"
@@ -11,7 +13,15 @@ import type { World, WorldSession } from "./world"
 /** An invariant that does not hold: which, where, what was expected and what was found. */
 export type Finding = { invariant: string; where: string; expected: string; found: string }
 
-export type Rows = { session: Session; prompts: Prompt[]; tokens: ResumeToken[]; executor: ExecutorRunning; events: EventRow[] }
+export type Rows = {
+  session: Session
+  prompts: Prompt[]
+  tokens: ResumeToken[]
+  executor: ExecutorRunning
+  events: EventRow[]
+  /** Of those that were verified. */
+  archive: Archive | null
+}
 
 /** All that is known of one session at rest, from everybody who knows something. */
 export type SessionEvidence = {
@@ -22,10 +32,14 @@ export type SessionEvidence = {
   rows: Rows
   status: SessionStatusReport
   daemon: DaemonSession | null
+  /** Of the executor that is there now; an earlier one's went with it. */
   spool: { id: string | null; records: SpoolRecord[]; unreadable: string[] }
+  /** The part of the log that this spool is about; empty while the session is put away. */
+  sinceSpool: SessionEvent[]
   ledger: { prompt_id: string; run_id: string; body_sha256: string }[]
   /** What `run echo … >> heard.txt` wrote: each line is one time the agent carried it out. */
   carriedOut: string[]
+  files: { folder: string } | { archive: string } | null
 }
 export type Evidence = {
   world: World
@@ -53,20 +67,43 @@ async function gatherSession(world: World, session: WorldSession): Promise<Sessi
     tokens: await db.resumeToken.findMany({ where: { session_id }, orderBy: { id: "asc" } }),
     executor: await db.executorRunning.findUniqueOrThrow({ where: { session_id } }),
     events: await db.sessionEvent.findMany({ where: { session_id }, orderBy: { seq: "asc" } }),
+    archive: await db.archive.findFirst({ where: { session_id, state: "ready" }, orderBy: { created_at: "desc" } }),
   }
   const folder = join(place.dataDir, "sessions")
-  const carriedOut = rows.executor.worktree_path ? linesOf(join(rows.executor.worktree_path, "heard.txt")) : []
+  const log = await place.server(0).events(session_id)
   return {
     name: `${world.nameOf(session_id)} (${session.agent}, ${session_id})`,
     session,
-    log: await place.server(0).events(session_id),
+    log,
+    sinceSpool: rows.executor.status === "deleted" ? [] : log.slice(log.findLastIndex(({ kind }) => kind === "executor.deleted") + 1),
     rows,
     status: await statusOf(world, session),
     daemon: await place.daemonSession(session_id),
     spool: readSpool(join(folder, `${session_id}.messages.jsonl`)),
     ledger: linesOf(join(folder, `${session_id}.prompts.jsonl`)).map((line) => JSON.parse(line)),
-    carriedOut,
+    files: placeOfFiles(rows, place.dataDir, session_id),
+    carriedOut: readHeard(placeOfFiles(rows, place.dataDir, session_id)),
   }
+}
+
+/** Where the session's files are now; null: nowhere. */
+function placeOfFiles({ executor, archive }: Rows, dataDir: string, sessionId: string): SessionEvidence["files"] {
+  const folder = executor.worktree_path ?? join(dataDir, "workspaces", sessionId)
+  if (executor.status !== "deleted" && existsSync(folder)) return { folder }
+  const file = archive?.location ? fileURLToPath(archive.location) : null
+  return file && existsSync(file) ? { archive: file } : null
+}
+
+function readHeard(files: SessionEvidence["files"]): string[] {
+  if (!files) return []
+  if ("folder" in files) return linesOf(join(files.folder, "heard.txt"))
+  const names = execFileSync("tar", ["-tf", files.archive], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).split("\n")
+  const name = names.find((one) => one.endsWith("/heard.txt"))
+  return name
+    ? execFileSync("tar", ["-xOf", files.archive, name], { encoding: "utf8" })
+        .split("\n")
+        .filter((line) => line !== "")
+    : []
 }
 
 function readSpool(file: string): SessionEvidence["spool"] {

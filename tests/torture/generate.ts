@@ -1,13 +1,13 @@
-import { KILL_POINTS } from "../../lib/host/kill-point"
+import { KILL_POINTS, type KillPoint } from "../../lib/host/kill-point"
 import { createRandom, type Random } from "./random"
 import { AGENTS, type AgentName, isFault, type Moment, type PersonStep, type Schedule, type Setting, type Step, type Who } from "./schedule"
 
-type Reachable = (typeof KILL_POINTS)["server" | "daemon"][number]
-const POINTS: readonly Reachable[] = [...KILL_POINTS.server, ...KILL_POINTS.daemon]
+const POINTS: readonly KillPoint[] = [...KILL_POINTS.server, ...KILL_POINTS.daemon]
 const SETTINGS = [
   [7, "sqlite"],
   [2, "postgresql"],
   [1, "two servers"],
+  [3, "expiring"],
 ] as const satisfies readonly (readonly [number, Setting])[]
 
 /** Seed and length → schedule, always the same one. About one step in four is a fault. */
@@ -58,6 +58,7 @@ function createWriter(seed: number, random: Random, setting: Setting) {
     ])
     return { do: "create", via: at().via, agent, text: text() }
   }
+  const expiring = setting === "expiring"
   const openTab = (): Step => ({ do: "open tab", ...at() })
 
   function send(what = text(), where = at()): PersonStep {
@@ -100,6 +101,7 @@ function createWriter(seed: number, random: Random, setting: Setting) {
       [2, () => [{ do: "together", steps: Array.from({ length: random.between(2, 4) }, act) }]],
       [1, () => (sessions < 4 ? [addSession()] : [act()])],
       [1, () => (sessions < 4 ? [create()] : [act()])],
+      [expiring ? 5 : 0, () => putAway()],
     ])()
   }
   /** A question that is there when it is answered. */
@@ -109,6 +111,10 @@ function createWriter(seed: number, random: Random, setting: Setting) {
       { do: "await", session: where.session, for: "question" },
       answer(where),
     ]
+  }
+  /** Left alone until it is in its archive, and then perhaps wanted back. */
+  function putAway(where = at()): Step[] {
+    return [{ do: "await", session: where.session, for: "archive" }, ...(random.chance(0.7) ? [send(text(), where)] : [])]
   }
   function addSession(): Step {
     const where = at()
@@ -139,14 +145,14 @@ function createWriter(seed: number, random: Random, setting: Setting) {
           ),
         ],
       ],
-      [10, () => atPoint(random.pick(POINTS))],
+      [10, () => atPoint(random.pick(expiring && random.chance(0.6) ? KILL_POINTS.put_away : POINTS))],
       [2, () => [kill(["server"]), { do: "kill while starting", via: at().via, ms: random.between(200, 2500) }]],
       [1, () => [{ do: "freeze daemon", ms: random.between(100, 1500) }, ...(random.chance(0.5) ? [kill(["server"], { ms: 0 })] : [])]],
     ])()
   }
 
   /** Arms the point, and does what leads there. */
-  function atPoint(point: Reachable): Step[] {
+  function atPoint(point: KillPoint): Step[] {
     const where = at()
     const arm: Step = {
       do: "arm",
@@ -166,7 +172,8 @@ function createWriter(seed: number, random: Random, setting: Setting) {
     ]
     const working = (): Step[] => [send(count(), where), { do: "await", session: where.session, for: "text" }]
     const now: Moment = { ms: 0 }
-    const leadsThere: Record<Reachable, () => Step[]> = {
+    const expire = (): Step => ({ do: "await", session: where.session, for: "archive" })
+    const leadsThere: Record<KillPoint, () => Step[]> = {
       "boot.leased": () => [arm, kill(["server"], now), send()],
       "append.committed": () => [arm, send(text(), where)],
       "claim.committed": () => [...working(), arm, kill(["server"], now)],
@@ -200,6 +207,13 @@ function createWriter(seed: number, random: Random, setting: Setting) {
       "permission.settled": () => [...ask(), arm, answer(where)],
       "exit.spooled": () => [...working(), arm, kill(["agent"], now)],
       "turn.ended": () => [arm, send(text(), where)],
+      "reap.claimed": () => [arm, expire()],
+      "reap.stopped": () => [arm, expire()],
+      "reap.packed": () => [arm, expire()],
+      "reap.deleted": () => [arm, expire()],
+      "reap.discarded": () => [arm, expire()],
+      "restore.accepted": () => [expire(), arm, send(text(), where)],
+      "restore.unpacked": () => [expire(), arm, send(text(), where)],
     }
     return [...leadsThere[point](), ...(random.chance(0.8) ? [reached] : [])]
   }

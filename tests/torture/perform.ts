@@ -3,7 +3,7 @@ import type { Outcome, Wait } from "../../lib/contracts/waits"
 import { KILL_POINTS } from "../../lib/host/kill-point"
 import { follow } from "../support/server"
 import { signal } from "./place"
-import { describeStep, type Fault, type Moment, type PersonStep, type Step, type Who } from "./schedule"
+import { describeStep, type Fault, type Moment, type PersonStep, type Step, type WaitFor, type Who } from "./schedule"
 import type { World, WorldSession } from "./world"
 
 /** A person does not look for longer: what is waited for may never come, and that is for the checks to find. */
@@ -125,6 +125,8 @@ export async function send(world: World, session: WorldSession, via: number, tex
   })
   const status = answer?.status ?? null
   world.judge("append", status, answer?.body)
+  if (answer?.status === 409 && (answer.body as { code?: string }).code === "TASK_EXPIRED_RESTORABLE")
+    return bringBack(world, session, via, text, client_id)
   const accepted = status === 202 && answer ? answer.body : null
   world.sent.push({
     session_id: accepted?.session_id ?? session.id,
@@ -135,6 +137,25 @@ export async function send(world: World, session: WorldSession, via: number, tex
     prompt_id: accepted?.prompt_id ?? null,
   })
   return accepted
+}
+
+/** What a person does with the dialog that the 409 opens: Continue chat, with the message that was waiting. */
+async function bringBack(world: World, session: WorldSession, via: number, text: string, client_id: string | null) {
+  const { task_id } = session
+  const answer = await world.place.call(via, "POST", `/api/v1/tasks/${task_id}/restore`, {
+    message: text,
+    ...(client_id ? { client_message_id: client_id } : {}),
+  })
+  const status = answer?.status ?? null
+  world.judge("restore", status, answer?.body)
+  const prompt =
+    status === 200
+      ? await world.place.db.prompt.findFirst({ where: { task_id, content: JSON.stringify(text) }, orderBy: { queued_at: "desc" } })
+      : null
+  if (status === 200 && !prompt) world.surprises.push(`the restore of task ${task_id} took "${text}", which is nowhere`)
+  const session_id = prompt?.session_id ?? session.id
+  world.sent.push({ session_id, task_id, text, client_id, status: prompt ? 202 : status, prompt_id: prompt?.id ?? null })
+  return null
 }
 
 export async function answerWait(
@@ -213,13 +234,14 @@ async function momentOf(session: WorldSession | null, moment: Moment): Promise<v
   await untilOrNever(() => texts() >= before + moment.texts)
 }
 
-async function awaitIt(world: World, session: WorldSession | null, what: "text" | "question" | "end" | "kill point"): Promise<void> {
+async function awaitIt(world: World, session: WorldSession | null, what: WaitFor): Promise<void> {
   const { place } = world
   // Whoever looks at a page that does not answer starts the server.
   for (const via of place.servers.keys()) await place.up(via, (line) => world.say(line))
   if (what === "kill point") return untilReachedOrQuiet(world)
   if (!session) return
   const rowOf = () => place.db.session.findUnique({ where: { id: session.id } }).catch(() => null)
+  if (what === "archive") return untilPutAway(world, session)
   await untilOrNever(async () => {
     if (place.hasFired()) return true
     const row = await rowOf()
@@ -228,6 +250,14 @@ async function awaitIt(world: World, session: WorldSession | null, what: "text" 
     if (what === "end") return row.open_run_id === null
     return row.open_run_id !== null && row.last_seq > (row.run_first_seq ?? 0) + 4
   })
+}
+
+/** Two seconds to expire, one until the reaper looks, and the packing. What is busy does not expire, and is not waited for. */
+async function untilPutAway({ place }: World, session: WorldSession): Promise<void> {
+  for (const deadline = Date.now() + ON_THE_WAY_MS; Date.now() < deadline && !place.hasFired(); await pause(LOOK_MS)) {
+    const executor = await place.db.executorRunning.findUnique({ where: { session_id: session.id } }).catch(() => null)
+    if (executor?.status === "deleted" && executor.trashed_at !== null) return
+  }
 }
 
 /** A point that is on the way is waited for; where nothing happens any more, none is. Acknowledgements come up to a second late. */

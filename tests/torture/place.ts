@@ -15,6 +15,8 @@ const CALL_LIMIT_MS = 40_000
 /** Starting may be killed on purpose a few times; more often than this it does not start at all. */
 const MOST_STARTS = 6
 
+const EXPIRING = { APPEND_CHAT_TASK_EXPIRE_HOURS: String(2 / 3600), REAPER_INTERVAL_SECONDS: "1" }
+
 export type OurProcess = { pid: number; parent: number; session_id: string | null; command: string }
 
 /** One data folder and database, its servers and its daemon: what schedules are carried out upon, one after the other. */
@@ -30,8 +32,9 @@ export class Place {
   ) {}
 
   static async open(setting: Setting): Promise<Place> {
-    const database = setting === "sqlite" ? "sqlite" : "postgresql"
-    const first = await Rewake.start({ database, dist: DIST, env: { PORT: String(await freePort()) } })
+    const database = setting === "sqlite" || setting === "expiring" ? "sqlite" : "postgresql"
+    const env = setting === "expiring" ? EXPIRING : {}
+    const first = await Rewake.start({ database, dist: DIST, env: { PORT: String(await freePort()), ...env } })
     const servers = setting === "two servers" ? [first, await first.secondServer({ PORT: String(await freePort()) })] : [first]
     const db = await openDatabase(
       first.database.url ? { kind: "postgresql", url: first.database.url } : { kind: "sqlite", file: join(first.dataDir, "rewake.db") },

@@ -25,7 +25,7 @@ export async function runSchedule(place: Place, schedule: Schedule): Promise<Res
     )
     if (stuck.length === 0) findings.push(...(await checkAtRest(world)))
     findings.push(
-      ...world.surprises.map((found): Finding => ({ invariant: "no answer of 500", where: "API", expected: "any other", found })),
+      ...world.surprises.map((found): Finding => ({ invariant: "no answer is wrong", where: "API", expected: "what was answered", found })),
     )
     if (findings.length === 0) findings.push(...(await removeAll(world)))
   } catch (error) {

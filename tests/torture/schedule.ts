@@ -6,7 +6,8 @@ import type { KillPoint } from "../../lib/host/kill-point"
  */
 export const AGENTS = ["demo", "demo-inject", "demo-forgetful"] as const
 export type AgentName = (typeof AGENTS)[number]
-export type Setting = "sqlite" | "postgresql" | "two servers"
+/** `expiring`: SQLite, tasks that expire after two seconds and a reaper that looks every second. */
+export type Setting = "sqlite" | "postgresql" | "two servers" | "expiring"
 export type Who = "server" | "daemon" | "agent"
 
 /** When a fault strikes: after so many pieces of text, or so many milliseconds. */
@@ -36,7 +37,8 @@ export type Fault =
   | { do: "freeze daemon"; ms: number }
 
 /** A person looking at the page until something shows; never for long, since it may never come. */
-export type Wait = { do: "await"; session: number; for: "text" | "question" | "end" | "kill point" }
+export type WaitFor = "text" | "question" | "end" | "kill point" | "archive"
+export type Wait = { do: "await"; session: number; for: WaitFor }
 
 export type Step = PersonStep | Fault | Wait | { do: "together"; steps: readonly PersonStep[] }
 export type Schedule = { seed: number; length: number; setting: Setting; steps: readonly Step[] }

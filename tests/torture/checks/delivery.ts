@@ -87,6 +87,19 @@ export function checkDelivered({ sessions, heard }: Evidence): Finding[] {
   return findings
 }
 
+/** [L2] Files are in their folder or in an archive that was verified, always; and in them is what the agent did there. */
+export function checkFiles({ name, log, rows, files, carriedOut }: SessionEvidence): Finding[] {
+  const finding = (expected: string, found: string): Finding => ({ invariant: "L2 files are never lost", where: name, expected, found })
+  if (!of(log, "executor.ready").length) return []
+  if (!files) return [finding("the folder or a verified archive", "neither")]
+  return rows.prompts.flatMap((prompt): Finding[] => {
+    const { content, run_id } = fateOf(prompt.id, log)
+    const word = /^run echo (\S+) >> heard\.txt/.exec(content)?.[1]
+    const done = of(log, "tool.update").some((event) => event.run_id === run_id && event.status === "completed")
+    return word && run_id && done && !carriedOut.includes(word) ? [finding(`"${word}" in heard.txt`, JSON.stringify(files))] : []
+  })
+}
+
 export function fateOf(promptId: string, log: readonly SessionEvent[]) {
   const fate = {
     content: "",
@@ -140,7 +153,7 @@ export function checkText({ name, log, rows }: SessionEvidence): Finding[] {
 /** [4] A token is consumed at most once; the answer that was accepted is the one the agent got, or the run ended. */
 export function checkTokens({ world, sessions }: Evidence): Finding[] {
   const findings: Finding[] = []
-  for (const { name, session, log, spool } of sessions) {
+  for (const { name, session, log, spool, sinceSpool } of sessions) {
     const finding = (expected: string, found: string) =>
       findings.push({ invariant: "4 a resume token is consumed at most once", where: name, expected, found })
     for (const minted of of(log, "token.minted")) {
@@ -159,6 +172,7 @@ export function checkTokens({ world, sessions }: Evidence): Finding[] {
         else if (!sameOutcome(standing, outcome))
           finding(`${id}: ${JSON.stringify(standing)} stands`, `${JSON.stringify(outcome)} was accepted, too`)
       }
+      if (!sinceSpool.includes(minted)) continue
       const resolved = spool.records.find((record) => record.kind === "permission.resolved" && record.permission_id === minted.request_id)
       const end = log.find(
         (event) =>

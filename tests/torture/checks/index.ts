@@ -1,6 +1,6 @@
 import type { Evidence, Finding } from "../evidence"
 import { checkLabels, checkProcesses, checkStates } from "./agents"
-import { checkAccepted, checkDelivered, checkText, checkTokens } from "./delivery"
+import { checkAccepted, checkDelivered, checkFiles, checkText, checkTokens } from "./delivery"
 import { checkJournal, checkRuns } from "./journal"
 import { checkRows } from "./rows"
 
@@ -8,7 +8,7 @@ import { checkRows } from "./rows"
 export function check(evidence: Evidence): Finding[] {
   const ofAll = [checkAccepted, checkDelivered, checkTokens, checkProcesses, checkStates].flatMap((one) => one(evidence))
   const ofEach = evidence.sessions.flatMap((session) =>
-    [checkJournal, checkRuns, checkText, checkLabels, checkRows].flatMap((one) => one(session)),
+    [checkJournal, checkRuns, checkText, checkLabels, checkFiles, checkRows].flatMap((one) => one(session)),
   )
   return [...ofAll, ...ofEach]
 }

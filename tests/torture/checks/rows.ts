@@ -14,7 +14,7 @@ const NOT_DERIVED: Record<"session" | "prompts" | "tokens" | "executor", readonl
   prompts: [],
   tokens: ["confirmed_at"],
   executor: [
-    ...["agentctl_url", "agentctl_port", "last_seen_at", "updated_at"],
+    ...["agentctl_url", "agentctl_port", "last_seen_at", "updated_at", "reap_failures", "reap_after", "trashed_at"],
     ...["generation", "executor_name", "container_id", "pid", "supports_workspace_only", "last_message_uuid", "worktree_id"],
   ],
 }
