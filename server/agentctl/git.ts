@@ -65,23 +65,32 @@ export interface GitPipe {
   output?: number
   /** Exit codes besides 0 that are an answer, not a failure. */
   accept?: number[]
+  env?: Record<string, string>
+  /** So much of the output is kept; all of it is counted. */
+  keep?: number
+  timeoutMs?: number
 }
-export type PipedGit = (cwd: string, args: string[], pipe?: GitPipe) => Promise<{ code: number; stdout: Buffer }>
+export type PipedGit = (cwd: string, args: string[], pipe?: GitPipe) => Promise<{ code: number; stdout: Buffer; bytes: number }>
 
 /** For names and objects: bytes in, bytes out, whatever their size. Asks without taking locks, and runs nothing a repository's config names. */
 export function createPipedGit(dataDir: string): PipedGit {
   const env = { ...gitEnvironment(dataDir, process.env), GIT_TERMINAL_PROMPT: "0", GIT_OPTIONAL_LOCKS: "0", LC_ALL: "C" }
-  return (cwd, args, { input, output, accept = [] } = {}) =>
+  return (cwd, args, { input, output, accept = [], env: extra, keep = Number.POSITIVE_INFINITY, timeoutMs } = {}) =>
     new Promise((resolve, reject) => {
       const stdin = typeof input === "number" ? input : input ? "pipe" : "ignore"
       const child = spawn("git", [...NEUTRAL, "-c", "core.fsmonitor=false", ...args], {
         cwd,
-        env,
+        env: { ...env, ...extra },
         stdio: [stdin, output ?? "pipe", "pipe"],
+        timeout: timeoutMs,
       })
       const chunks: Buffer[] = []
+      let bytes = 0
       let stderr = ""
-      child.stdout?.on("data", (bytes: Buffer) => chunks.push(bytes))
+      child.stdout?.on("data", (chunk: Buffer) => {
+        if (bytes < keep) chunks.push(chunk.subarray(0, keep - bytes))
+        bytes += chunk.length
+      })
       child.stderr?.on("data", (bytes) => {
         stderr = (stderr + bytes).slice(-4096)
       })
@@ -90,7 +99,7 @@ export function createPipedGit(dataDir: string): PipedGit {
       child.stdin?.end(input)
       child.on("error", (error) => reject(new Failure("WORKSPACE_FAILED", `git could not be run: ${error.message}`)))
       child.on("close", (code) => {
-        if (code === 0 || (code !== null && accept.includes(code))) return resolve({ code, stdout: Buffer.concat(chunks) })
+        if (code === 0 || (code !== null && accept.includes(code))) return resolve({ code, stdout: Buffer.concat(chunks), bytes })
         const last = stderr.trim().split("\n").at(-1)
         const full = /No space left|Disk quota/i.test(stderr)
         reject(new Failure(full ? "DISK_FULL" : "WORKSPACE_FAILED", withoutCredentials(last || `git ${args[0]} ended with code ${code}`)))

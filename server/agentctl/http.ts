@@ -31,6 +31,7 @@ export async function listen(context: RouteContext, secret: string, log: Log): P
         query: url.searchParams,
         header: (name) => oneOf(message.headers[name]),
         body: () => readBody(message),
+        message,
         response,
       })
     }

@@ -15,6 +15,7 @@ import { listen } from "./http"
 import { type Log, openLog } from "./log"
 import { Sessions } from "./sessions"
 import { createWorkspaces } from "./workspace"
+import { WorkspaceViews } from "./workspace-routes"
 
 /** agentctl: runs the agents of one data folder, outlives the server, and keeps on disk all they said until the server has it. */
 
@@ -55,6 +56,7 @@ async function main(): Promise<void> {
       sessions,
       archives,
       restores,
+      workspaceViews: new WorkspaceViews(dataDir, createPipedGit(dataDir)),
       health: () => ({ ...identity, started_at: startedAt, sessions: sessions.count }),
       shutDown: () => void end("asked to"),
     },

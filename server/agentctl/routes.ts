@@ -1,4 +1,4 @@
-import type { ServerResponse } from "node:http"
+import type { IncomingMessage, ServerResponse } from "node:http"
 import { z } from "zod"
 import { ARCHIVE_ID, PutArchive, PutParts, PutRestore } from "../../lib/contracts/agentctl/archive"
 import {
@@ -16,6 +16,7 @@ import type { Restores } from "./archive/restores"
 import { Failure } from "./failure"
 import { SESSION_ID, type Sessions } from "./sessions"
 import { streamEvents } from "./stream-events"
+import type { WorkspaceViews } from "./workspace-routes"
 
 export interface Request {
   method: string
@@ -23,6 +24,8 @@ export interface Request {
   query: URLSearchParams
   header(name: string): string | undefined
   body(): Promise<unknown>
+  /** For a body that is no JSON. */
+  message: IncomingMessage
   response: ServerResponse
 }
 
@@ -33,6 +36,7 @@ export interface RouteContext {
   sessions: Sessions
   archives: Archives
   restores: Restores
+  workspaceViews: WorkspaceViews
   health(): Health
   shutDown(): void
 }
@@ -61,7 +65,7 @@ export async function answer(context: RouteContext, request: Request): Promise<A
 }
 
 async function answerForSession(context: RouteContext, request: Request, id: string, route: string, item: string): Promise<Answer> {
-  const { sessions, archives, restores } = context
+  const { sessions, archives, restores, workspaceViews } = context
   if (route === "GET ") return (await sessions.find(id)).describe()
   if (route === "GET events") {
     const after = parse(After, request.query.get("after") ?? "0")
@@ -75,7 +79,15 @@ async function answerForSession(context: RouteContext, request: Request, id: str
     return sessions.delete(id, epoch, generation === null ? null : parse(After, generation), async () => {
       await archives.abandon(id)
       await restores.abandon(id)
+      workspaceViews.forget(id)
     })
+  }
+  const look = workspaceViews.find(route === "GET git/*" ? `GET git/${item}` : route)
+  if (look) return look(await sessions.find(id), request)
+  if (route === "PUT file") {
+    const session = await sessions.find(id)
+    await session.fence(epochOf(request))
+    return workspaceViews.receive(session, request)
   }
   if (route === "GET archive/*") return archives.state(await sessions.find(id), parse(ArchiveId, item))
   if (route === "GET restore/*") return restores.state(await sessions.find(id), parse(ArchiveId, item))
