@@ -8,6 +8,7 @@ import type { Gateway } from "./realtime"
 import type { Boot } from "./recovery"
 import type { Sessions } from "./sessions"
 import type { Transfer } from "./transfer"
+import type { Workers } from "./workers"
 
 /** The running set. Types only: Next must never bundle a second coordinator, a driver or a daemon client. */
 export type Services = {
@@ -21,6 +22,7 @@ export type Services = {
   signInLimit: SignInLimit
   sessions: Sessions
   transfer: Transfer
+  workers: Workers
   admin: SystemStatus
   gateway: Gateway
   currentUser: (credentials: Credentials) => Promise<Caller | null>

@@ -4,7 +4,7 @@ import { createSystemStatus } from "./admin"
 import { createAgentRegistry } from "./agents"
 import { createArchiveStore } from "./archive"
 import { createApiTokens, createCurrentUser, createPeople, createSignInLimit, newSecret } from "./auth"
-import { type Coordinator, createCoordinator } from "./execution"
+import { type Coordinator, createCoordinator, createReach } from "./execution"
 import { createStandaloneExecutor, type Executors, installPrograms, notConfigured } from "./executors"
 import { noNotices, openJournal, openPostgresNotices, openWriter } from "./journal"
 import { realClock } from "./platform/clock"
@@ -19,6 +19,7 @@ import { mintToken } from "./resume-tokens"
 import type { Services } from "./services"
 import { createSessions } from "./sessions"
 import { createTransfer } from "./transfer"
+import { createWorkers } from "./workers"
 
 /** Where this build's files lie. */
 export type Build = { id: string; programs: string; writerScript: URL | string }
@@ -109,11 +110,14 @@ export async function createServices(options: {
     requireStandalone: sessions.requireStandalone,
     repositoryOf: sessions.usableRepository,
   })
+  const reach = createReach({ db, executors, recover: coordinator.recover })
+  const workers = createWorkers({ db, journal, clock, logger, agents, reach })
   const gateway = createGateway({
     http,
     journal,
     db,
     sessions,
+    workers,
     currentUser,
     logger,
     allowOrigin: (origin, host) => origin === undefined || (URL.canParse(origin) && new URL(origin).host === host),
@@ -152,6 +156,7 @@ export async function createServices(options: {
     signInLimit,
     sessions,
     transfer,
+    workers,
     admin: createSystemStatus({
       db,
       sessions,
@@ -187,6 +192,7 @@ export async function createServices(options: {
       ready = false
       waitSweep.stop()
       takeoverSweep?.stop()
+      workers.stop()
       await reaper?.stop()
       await gateway.close()
       await coordinator.close()

@@ -3,6 +3,7 @@ import { fromErrorBody } from "@/lib/contracts/errors"
 import type { RestoreProgress } from "@/lib/contracts/restore"
 import { type ClientToServerEvents, PUSH_NAMES, type PushedEvent, type Refused, type ServerToClientEvents } from "@/lib/contracts/socket"
 import type { SessionStatusReport } from "@/lib/contracts/status"
+import type { AttachWorker, WorkerAttached, WorkerExit, WorkerOutput } from "@/lib/contracts/workers"
 
 /** One connection per page. Sessions subscribe through it, and are subscribed again from where they were after every reconnect. */
 export type ConnectionState = "connecting" | "connected" | "reconnecting" | "signed_out"
@@ -19,12 +20,21 @@ export type SessionSubscriber = {
   onRefused(error: Error): void
 }
 
+export type WorkerListener = {
+  onConnected(): void
+  onDisconnected(): void
+  onOutput(output: WorkerOutput): void
+  onExit(exit: WorkerExit): void
+}
+type WhichWorker = { session_id: string; worker_id: string }
+
 let socket: Socket<ServerToClientEvents, ClientToServerEvents> | null = null
 let state: ConnectionState = "connecting"
 const stateListeners = new Set<() => void>()
 const taskListeners = new Set<(taskId: number) => void>()
 const progressListeners = new Set<(progress: RestoreProgress) => void>()
 const subscribers = new Map<string, SessionSubscriber>()
+const workerListeners = new Map<string, WorkerListener>()
 
 function setState(next: ConnectionState): void {
   if (state === next) return
@@ -43,9 +53,11 @@ function connection(): Socket<ServerToClientEvents, ClientToServerEvents> {
   opened.on("connect", () => {
     setState("connected")
     for (const sessionId of subscribers.keys()) sendSubscribe(opened, sessionId)
+    for (const listener of workerListeners.values()) listener.onConnected()
   })
   opened.on("disconnect", (reason) => {
     setState("reconnecting")
+    for (const listener of workerListeners.values()) listener.onDisconnected()
     if (reason === "io server disconnect") setTimeout(() => opened.connect(), RETRY_AFTER_SERVER_CLOSE_MS)
   })
   opened.on("connect_error", (error) => {
@@ -66,6 +78,8 @@ function connection(): Socket<ServerToClientEvents, ClientToServerEvents> {
   opened.on("session.restore_progress", (progress) => {
     for (const listener of progressListeners) listener(progress)
   })
+  opened.on("worker.output", (output) => workerListeners.get(output.worker_id)?.onOutput(output))
+  opened.on("worker.exit", (exit) => workerListeners.get(exit.worker_id)?.onExit(exit))
   socket = opened
   return opened
 }
@@ -136,3 +150,35 @@ export async function askResume(sessionId: string): Promise<boolean> {
     .catch(() => null)
   return answer !== null && !isRefused(answer)
 }
+
+/** A terminal's end of the connection. It is told whenever there is one, and attaches then; it detaches when it lets go. */
+export function watchWorker(which: WhichWorker, listener: WorkerListener): () => void {
+  workerListeners.set(which.worker_id, listener)
+  const open = connection()
+  if (open.connected) listener.onConnected()
+  return () => {
+    if (workerListeners.get(which.worker_id) !== listener) return
+    workerListeners.delete(which.worker_id)
+    if (open.connected) open.emit("worker.detach", which)
+  }
+}
+
+/** Starting a process may take a while; a server that says nothing for so long is asked again. */
+const ATTACH_TIMEOUT_MS = 40_000
+
+/** Answered in the same turn as the answer arrives: output may follow in that very message. */
+export function attachWorker(request: AttachWorker, done: (outcome: { attached: WorkerAttached } | { error: unknown }) => void): void {
+  connection()
+    .timeout(ATTACH_TIMEOUT_MS)
+    .emit("worker.attach", request, (silence: Error | null, answer: WorkerAttached | Refused) => {
+      if (silence) done({ error: silence })
+      else if (isRefused(answer)) done({ error: fromErrorBody(answer.error) ?? new Error("The terminal was refused.") })
+      else done({ attached: answer })
+    })
+}
+export async function sendInput(request: WhichWorker & { data: string | Uint8Array }): Promise<void> {
+  const answer = await connection().timeout(ATTACH_TIMEOUT_MS).emitWithAck("worker.input", request)
+  if (isRefused(answer)) throw fromErrorBody(answer.error) ?? new Error("The terminal did not take it.")
+}
+export const sendSize = (request: WhichWorker & { cols: number; rows: number }) => void connection().emit("worker.resize", request)
+export const sendDrawn = (request: WhichWorker & { offset: number }) => void connection().emit("worker.ack", request)

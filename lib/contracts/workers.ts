@@ -68,6 +68,9 @@ export type WorkerAttached = {
   offset: number
   /** A process was started by this attach where an earlier one had been. */
   restored: boolean
+  /** The terminal's size, which the snapshot was drawn for. */
+  cols: number
+  rows: number
   snapshot?: Uint8Array
 }
 export const WorkerInput = z.object({ ...Which, data: z.union([z.string(), z.instanceof(Uint8Array)]) })

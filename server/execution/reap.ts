@@ -7,6 +7,7 @@ import { ids } from "../platform/ids"
 import type { ExecutionDeps, Live } from "./context"
 import { stillOwned } from "./ownership"
 import { agentFilesOf, type LoadedSession, loadSession } from "./session-facts"
+import { keptByTerminal } from "./terminals"
 
 /** A failed archive is tried again after a minute, then ever more rarely, up to an hour. */
 const FIRST_RETRY_MS = 60_000
@@ -17,7 +18,7 @@ const LOOK_MS = 500
 export type Reaped = "deleted" | "failed" | "taken_back" | "not_due"
 
 /** What the caller saw when it judged the session expired; anything that happened since then loses the first commit. */
-export type SeenExpired = { active_at: string | null; force: boolean }
+export type SeenExpired = { active_at: string | null; task_active_at: string; force: boolean }
 
 /**
  * Puts an expired executor away: stop, archive, verify, and only then delete, each step a compare-and-set. Until the archive is
@@ -26,13 +27,17 @@ export type SeenExpired = { active_at: string | null; force: boolean }
 export async function reap(deps: ExecutionDeps, live: Live, client: AgentctlClient, seen: SeenExpired): Promise<Reaped> {
   const { ref, epoch } = live.owned
   const loaded = await loadSession(deps.db, ref.id)
-  if (!loaded) return "not_due"
+  if (!loaded || (await keptByTerminal(deps, live, client))) return "not_due"
   const { executor } = loaded
   const mine = [stillOwned(live.owned), guard("executors_running", { id: executor.id, generation: executor.generation })]
   try {
     await deps.journal.commit({
       session: ref,
-      guards: [...mine, guard("sessions", { id: ref.id, open_run_id: null, active_at: seen.active_at })],
+      guards: [
+        ...mine,
+        guard("sessions", { id: ref.id, open_run_id: null, active_at: seen.active_at }),
+        guard("tasks", { id: ref.task_id, last_activity_at: seen.task_active_at }),
+      ],
       events: [{ kind: "executor.reaping", executor_id: executor.id }],
     })
   } catch (error) {

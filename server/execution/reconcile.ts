@@ -12,6 +12,7 @@ import { NOTHING_OPEN } from "./open-items"
 import { stillOwned } from "./ownership"
 import { receipt } from "./receipt"
 import { type LoadedSession, loadSession, toFacts } from "./session-facts"
+import { type ReceiptProcess, settleTerminals } from "./terminals"
 import type { Attach } from "./wake"
 
 /** `adopted`: the same agent goes on, at work or at rest. */
@@ -51,12 +52,16 @@ export async function reconcile(deps: ExecutionDeps, live: Live, attach: Attach)
   await reader.caughtUpTo(daemon.head)
   killPoint("reconcile.spool_read")
   const outcome = await decideOpenRun(deps, live, client, daemon)
-  await noteExecutor(deps, live, client, daemon)
-  await settleState(deps, live)
+  // Before the executor is called ready: a tab opened in that moment would get its new shell, and what ended with the old one be forgotten.
+  const terminals = await settleTerminals(deps, live, client, daemon.workspace_path)
   // Nothing was running when the last server went: there is nothing to account for.
   const wasUp = loaded.executor.agent_execution_id !== null || loaded.session.open_run_id !== null
-  if (!live.accounted && wasUp) await writeReceipt(deps, live, client, performance.now() - started)
+  if ((!live.accounted && (wasUp || terminals.kept.length > 0)) || terminals.ended.length > 0) {
+    await writeReceipt(deps, live, client, { wasUp, processes: [...terminals.kept, ...terminals.ended], started })
+  }
   live.accounted = true
+  await noteExecutor(deps, live, client, daemon)
+  await settleState(deps, live)
   return outcome === "at_rest" && daemon.agent?.state === "ready" ? "adopted" : outcome
 }
 
@@ -70,7 +75,12 @@ const learnGeneration = (deps: ExecutionDeps, live: Live, { generation }: Daemon
   })
 
 /** What was found, not what was hoped for: an agent that is gone has no memory until something gives it one. */
-async function writeReceipt(deps: ExecutionDeps, live: Live, client: AgentctlClient, took: number): Promise<void> {
+async function writeReceipt(
+  deps: ExecutionDeps,
+  live: Live,
+  client: AgentctlClient,
+  found: { wasUp: boolean; processes: ReceiptProcess[]; started: number },
+): Promise<void> {
   const { id } = live.owned.ref
   const kept = (await client.session(id)).agent?.state === "ready"
   const event = await receipt(deps, id, {
@@ -78,8 +88,8 @@ async function writeReceipt(deps: ExecutionDeps, live: Live, client: AgentctlCli
     level: kept ? "L4" : "L2",
     agent_memory: kept ? "kept" : "none",
     files: "kept",
-    processes: [{ what: "agent", outcome: kept ? "kept" : "ended" }],
-    took_ms: Math.round(took),
+    processes: [...(found.wasUp || kept ? [{ what: "agent", outcome: kept ? "kept" : "ended" } as const] : []), ...found.processes],
+    took_ms: Math.round(performance.now() - found.started),
     attempts: [{ strategy: "adopt", outcome: kept ? "ok" : "agent_gone" }],
   })
   await deps.journal.commit({ session: live.owned.ref, guards: [stillOwned(live.owned)], events: [event] })

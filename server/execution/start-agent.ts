@@ -9,6 +9,7 @@ import { comebackFacts, planResume, type ResumePlan } from "../status"
 import type { Attached, ExecutionDeps, Live } from "./context"
 import { type Attempt, receipt } from "./receipt"
 import type { LoadedSession } from "./session-facts"
+import { shellsOf } from "./terminals"
 
 const FIRST_BACK_OFF_MS = 250
 
@@ -93,7 +94,7 @@ const retired = (plan: ResumePlan, rejected: boolean, reason: string): NewEvent[
 
 const MEMORY = { native: "native", inject: "injected", idle: "none" } as const
 
-const resumeReceipt = (
+const resumeReceipt = async (
   deps: ExecutionDeps,
   sessionId: string,
   strategy: keyof typeof MEMORY,
@@ -105,7 +106,7 @@ const resumeReceipt = (
     level: strategy === "idle" ? "L2" : "L3",
     agent_memory: MEMORY[strategy],
     files: restored ?? "kept",
-    processes: [{ what: "agent", outcome: "ended" }],
+    processes: [{ what: "agent", outcome: "ended" }, ...(restored ? await shellsOf(deps, sessionId) : [])],
     took_ms: Math.round(performance.now() - started),
     attempts,
   })

@@ -20,6 +20,7 @@ import {
 } from "../../lib/contracts/task"
 import { ImportQuery, ImportResult } from "../../lib/contracts/transfer"
 import { Outcome } from "../../lib/contracts/waits"
+import { CreateWorker, HistoryQuery, PatchWorker, RestartWorker, WorkerDetail, WorkerView } from "../../lib/contracts/workers"
 
 type Call = { method: string; path: string; summary: string; query?: z.ZodType; body?: z.ZodType; status: number; answer?: z.ZodType }
 
@@ -27,6 +28,7 @@ const items = (schema: z.ZodType) => z.object({ items: z.array(schema) })
 const OfSession = z.object({ session_id: z.string() })
 const Queue = z.object({ prompts: z.array(QueuedPrompt) })
 const Resumed = OfSession.extend({ resume_strategy: z.string(), already_running: z.boolean() })
+const OneWorker = z.object({ worker: WorkerView })
 const Token = z.object({ id: z.string(), name: z.string(), created_at: z.string(), last_used_at: z.string().nullable() })
 
 /** Every call of the API. A test holds it against the routes there are. */
@@ -163,6 +165,52 @@ export const calls: Call[] = [
     query: ImportQuery,
     status: 201,
     answer: ImportResult,
+  },
+  {
+    method: "get",
+    path: "/sessions/{sessionId}/workers",
+    summary: "The session's tabs: terminals, terminal agents, changes",
+    status: 200,
+    answer: z.object({ workers: z.array(WorkerView) }),
+  },
+  {
+    method: "post",
+    path: "/sessions/{sessionId}/workers",
+    summary: "Open a tab; its process starts when somebody attaches",
+    body: CreateWorker,
+    status: 201,
+    answer: OneWorker,
+  },
+  {
+    method: "get",
+    path: "/sessions/{sessionId}/workers/{workerId}",
+    summary: "One tab, and what runs in it now",
+    status: 200,
+    answer: WorkerDetail,
+  },
+  {
+    method: "patch",
+    path: "/sessions/{sessionId}/workers/{workerId}",
+    summary: "Rename or move a tab",
+    body: PatchWorker,
+    status: 200,
+    answer: OneWorker,
+  },
+  { method: "delete", path: "/sessions/{sessionId}/workers/{workerId}", summary: "Close a tab; ends everything it started", status: 204 },
+  {
+    method: "post",
+    path: "/sessions/{sessionId}/workers/{workerId}/restart",
+    summary: "End its process and start another; an agent goes on or begins anew",
+    body: RestartWorker,
+    status: 202,
+    answer: OneWorker,
+  },
+  {
+    method: "get",
+    path: "/sessions/{sessionId}/workers/{workerId}/history",
+    summary: "Earlier output of a terminal, as bytes",
+    query: HistoryQuery,
+    status: 200,
   },
   { method: "get", path: "/agents", summary: "Agents, and whether they are on this machine", status: 200, answer: items(AgentInfo) },
   {

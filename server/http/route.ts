@@ -141,3 +141,4 @@ export function streamOf(content: AsyncIterable<Uint8Array>): ReadableStream<Uin
 
 export const TaskParams = z.object({ taskId: z.coerce.number() })
 export const SessionParams = z.object({ sessionId: z.string() })
+export const WorkerParams = SessionParams.extend({ workerId: z.string() })

@@ -32,6 +32,7 @@ export type {
   SessionEvent as EventRow,
   Task,
   User,
+  Worker,
 }
 
 /** Table name → its row, for changes that travel to the writer. */

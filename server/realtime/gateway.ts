@@ -5,15 +5,28 @@ import { AppError, type ErrorBody, isAppError, toErrorBody } from "../../lib/con
 import type { EventKind, SessionEvent } from "../../lib/contracts/events"
 import type { RestoreProgress } from "../../lib/contracts/restore"
 import { type Ack, type ClientToServerEvents, pushNameOf, type ServerToClientEvents } from "../../lib/contracts/socket"
+import {
+  AckWorker,
+  AttachWorker,
+  DetachWorker,
+  ResizeWorker,
+  type WorkerExit,
+  WorkerInput,
+  type WorkerOutput,
+} from "../../lib/contracts/workers"
 import { type Caller, type Credentials, requireSession } from "../auth"
 import type { Journal } from "../journal"
 import type { Database } from "../platform/database"
 import type { Logger } from "../platform/logger"
 import { journalGeneration, requireCursor, type Sessions } from "../sessions"
+import type { Workers } from "../workers"
 import { createSessionChannel, type SessionChannel } from "./session-channel"
+import { createWorkerConnection, createWorkerRooms, type WorkerConnection } from "./worker-connection"
 
 /** Packets a connection may have unsent before its subscriptions fall back to catching up from the journal. */
 const MAX_UNSENT = 256
+/** The same for terminals, whose packets are large: more would be output kept here that belongs in the daemon. */
+const MAX_UNSENT_OUTPUT = 8
 const MAX_SUBSCRIPTIONS = 100
 
 type Data = { caller: Caller; channels: Map<string, SessionChannel> }
@@ -24,6 +37,7 @@ type Deps = {
   journal: Journal
   db: Database
   sessions: Sessions
+  workers: Workers
   currentUser: (credentials: Credentials) => Promise<Caller | null>
   allowOrigin: (origin: string | undefined, host: string | undefined) => boolean
   logger: Logger
@@ -65,6 +79,7 @@ export function createGateway(deps: Deps) {
     allowRequest: (request, done) => done(null, deps.allowOrigin(request.headers.origin, request.headers.host)),
   })
   const channelsOf = new Map<string, Set<SessionChannel>>()
+  const rooms = createWorkerRooms()
 
   io.use(async (socket, next) => {
     const { token } = socket.handshake.auth as { token?: unknown }
@@ -127,10 +142,39 @@ export function createGateway(deps: Deps) {
         return { reply: await deps.sessions.resume(caller.person, session_id, { fresh }) }
       }),
     )
+    const terminals = serveWorkers(socket, createWorkerConnection({ ...deps, rooms, person: caller.person, sink: workerSinkOf(socket) }))
     socket.on("disconnect", () => {
+      terminals.close()
       for (const sessionId of [...channels.keys()]) leave(sessionId)
     })
   })
+
+  function serveWorkers(socket: GatewaySocket, terminals: WorkerConnection) {
+    socket.on("worker.attach", (request, ack) => answer(ack, async () => terminals.attach(parse(AttachWorker, request))))
+    socket.on("worker.input", (request, ack) =>
+      answer(ack ?? (() => {}), async () => {
+        await terminals.input(parse(WorkerInput, request))
+        return { reply: {} }
+      }),
+    )
+    socket.on("worker.resize", (request, ack) =>
+      answer(ack ?? (() => {}), async () => {
+        await terminals.resize(parse(ResizeWorker, request))
+        return { reply: {} }
+      }),
+    )
+    socket.on("worker.ack", (request) => {
+      const parsed = AckWorker.safeParse(request)
+      if (parsed.success) terminals.acknowledge(parsed.data)
+    })
+    socket.on("worker.detach", (request, ack) =>
+      answer(ack ?? (() => {}), async () => {
+        terminals.detach(parse(DetachWorker, request))
+        return { reply: {} }
+      }),
+    )
+    return terminals
+  }
 
   const unfollow = deps.journal.follow((session, events) => {
     for (const channel of channelsOf.get(session.id) ?? []) channel.committed(events)
@@ -188,11 +232,19 @@ function parse<S extends z.ZodType>(schema: S, value: unknown): z.infer<S> {
   throw new AppError("INVALID_INPUT", "The request is malformed.", { issues })
 }
 
+const unsentOn = (socket: GatewaySocket) => (socket.conn as unknown as { writeBuffer: unknown[] }).writeBuffer.length
+
+const workerSinkOf = (socket: GatewaySocket) => ({
+  output: (output: WorkerOutput) => void socket.emit("worker.output", output),
+  exit: (exit: WorkerExit) => void socket.emit("worker.exit", exit),
+  isFull: () => unsentOn(socket) > MAX_UNSENT_OUTPUT,
+  whenRoom: (callback: () => void) => void socket.conn.once("drain", callback),
+})
+
 function sinkOf(socket: GatewaySocket, task_id: number, logger: Logger) {
-  const unsent = () => (socket.conn as unknown as { writeBuffer: unknown[] }).writeBuffer.length
   return {
     push: (event: SessionEvent) => void socket.emit(pushNameOf(event.kind), { ...event, task_id }),
-    isFull: () => unsent() > MAX_UNSENT,
+    isFull: () => unsentOn(socket) > MAX_UNSENT,
     whenRoom: (callback: () => void) => void socket.conn.once("drain", callback),
     failed: (error: unknown) => {
       logger.error({ err: error }, "a subscription failed; its client reconnects")

@@ -43,12 +43,12 @@ export function startReaper(deps: ReaperDeps) {
   }
 }
 
-async function putAway({ coordinator, logger, config, clock }: ReaperDeps, { session, expired_at }: Expired): Promise<void> {
+async function putAway({ coordinator, logger, config, clock }: ReaperDeps, { session, task, expired_at }: Expired): Promise<void> {
   const days = config.archive_force_delete_days
   // Tried once more even then: only if that fails too is it let go without an archive.
   const force = days !== null && clock.now().getTime() - Date.parse(expired_at) > days * DAY_MS
   try {
-    const outcome = await coordinator.reap(session.id, { active_at: session.active_at, force })
+    const outcome = await coordinator.reap(session.id, { active_at: session.active_at, task_active_at: task.last_activity_at, force })
     logger.info({ session: session.id, outcome }, "expired executor")
   } catch (error) {
     logger.warn({ session: session.id, err: error }, "an expired executor was not put away")

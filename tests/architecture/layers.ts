@@ -14,6 +14,7 @@ const SERVER_RANKS: Record<string, number> = {
   execution: 4,
   sessions: 5,
   transfer: 5,
+  workers: 5,
   reaper: 6,
   recovery: 6,
   realtime: 6,

@@ -6,6 +6,7 @@ import { type FeedView, feedOf, type SessionFeed } from "../session-feed"
 import { restoreQuery } from "./restore"
 import { statusQuery } from "./session"
 import { refreshTask } from "./tasks"
+import { workersQuery } from "./workers"
 
 /** Facts that change what the session's view says: its state, its waits and their secrets. */
 const movesView = (kind: EventKind) =>
@@ -30,6 +31,7 @@ export function useSessionFeed(taskId: number, sessionId: string): SessionFeedHa
   useEffect(
     () =>
       feed.onEvents((events) => {
+        if (events.some((event) => event.kind.startsWith("worker."))) void client.invalidateQueries(workersQuery(sessionId))
         if (!events.some((event) => movesView(event.kind))) return
         refreshTask(client, taskId)
         void client.invalidateQueries(statusQuery(sessionId))

@@ -1,0 +1,89 @@
+import { AppError } from "../../lib/contracts/errors"
+import type { AgentId } from "../../lib/contracts/task"
+import type { CreateWorker, PatchWorker, WorkerDetail, WorkerView } from "../../lib/contracts/workers"
+import { type Person, requireSession } from "../auth"
+import { ids } from "../platform/ids"
+import { openWorkers, refOf, requireWorker, type WorkerDeps } from "./deps"
+import { raiseProcess } from "./process"
+import { defaultName, inOrder, MAX_WORKERS, moved, toView } from "./tabs"
+
+export async function listWorkers(deps: WorkerDeps, person: Person, sessionId: string): Promise<WorkerView[]> {
+  const session = await requireSession(deps.db, person, sessionId)
+  return inOrder(await openWorkers(deps, session.id)).map(toView)
+}
+
+/** A tab. Its process is started by whoever looks at it first. */
+export async function openWorker(deps: WorkerDeps, person: Person, sessionId: string, input: CreateWorker): Promise<WorkerView> {
+  const session = await requireSession(deps.db, person, sessionId)
+  const agent = input.type === "agent" ? deps.agents.requireTerminal((input.agent ?? session.agent) as AgentId) : null
+  if (input.type !== "agent" && input.agent !== undefined)
+    throw new AppError("INVALID_INPUT", "Only a worker of type agent has an agent.", { issues: ["agent: not with this type"] })
+  return deps.turns.run(session.id, async () => {
+    const open = await openWorkers(deps, session.id)
+    if (open.length >= MAX_WORKERS)
+      throw new AppError("WORKER_LIMIT", `A session has ${MAX_WORKERS} tabs at most. Close one first.`, { limit: MAX_WORKERS })
+    const worker_id = ids.worker()
+    const name = input.name ?? (input.type === "git-diff" ? "Changes" : defaultName(agent?.name ?? "Terminal", open))
+    const position = Math.max(-1, ...open.map((worker) => worker.position)) + 1
+    await deps.journal.commit({
+      session: refOf(session),
+      events: [{ kind: "worker.opened", worker_id, type: input.type, name, agent: agent?.id ?? null, position }],
+    })
+    return toView(await deps.db.worker.findUniqueOrThrow({ where: { id: worker_id } }))
+  })
+}
+
+export async function changeWorker(
+  deps: WorkerDeps,
+  person: Person,
+  sessionId: string,
+  workerId: string,
+  change: PatchWorker,
+): Promise<WorkerView> {
+  const { session } = await requireWorker(deps, person, sessionId, workerId)
+  return deps.turns.run(session.id, async () => {
+    const { worker } = await requireWorker(deps, person, sessionId, workerId)
+    const renamed = change.name !== undefined && change.name !== worker.name
+    const events = [
+      ...(renamed ? [{ kind: "worker.renamed" as const, worker_id: worker.id, name: change.name as string }] : []),
+      ...(change.position === undefined ? [] : moved(await openWorkers(deps, session.id), worker.id, change.position)),
+    ]
+    if (events.length > 0) await deps.journal.commit({ session: refOf(session), events })
+    return toView(await deps.db.worker.findUniqueOrThrow({ where: { id: worker.id } }))
+  })
+}
+
+/** Ends what runs in it and begins again: the conversation goes on, or a new one begins; a shell is new either way. */
+export async function restartWorker(
+  deps: WorkerDeps,
+  person: Person,
+  sessionId: string,
+  workerId: string,
+  restart: { continue: boolean },
+): Promise<WorkerView> {
+  const { session, worker } = await requireWorker(deps, person, sessionId, workerId)
+  requireProcess(worker.type)
+  await raiseProcess(deps, await deps.reach(session), worker, { restart })
+  return toView(worker)
+}
+
+/** What is in it now; an executor that does not answer is no reason to fail. */
+export async function describeWorker(deps: WorkerDeps, person: Person, sessionId: string, workerId: string): Promise<WorkerDetail> {
+  const { session, worker } = await requireWorker(deps, person, sessionId, workerId)
+  const ptys = await deps
+    .reach(session)
+    .then((place) => place.call(() => place.client.ptys(session.id)))
+    .catch(() => null)
+  const pty = ptys?.ptys.find(({ worker_id }) => worker_id === worker.id)
+  return {
+    ...toView(worker),
+    state: pty?.state ?? "none",
+    title: pty?.title ?? null,
+    processes: (pty?.processes ?? []).map(({ command, foreground }) => ({ command, foreground })),
+  }
+}
+
+export function requireProcess(type: string): void {
+  if (type === "git-diff")
+    throw new AppError("INVALID_INPUT", "This tab shows changes; it has no process.", { issues: ["worker_id: has no process"] })
+}

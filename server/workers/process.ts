@@ -1,0 +1,45 @@
+import type { PtyState, PutPtyAnswer } from "../../lib/contracts/agentctl/ptys"
+import type { AgentId } from "../../lib/contracts/task"
+import type { Place } from "../execution"
+import type { Worker } from "../platform/database"
+import { refOf, type WorkerDeps } from "./deps"
+
+type Size = { cols: number; rows: number }
+/** What a terminal is before anybody has said how large theirs is. */
+const DEFAULT_SIZE: Size = { cols: 80, rows: 24 }
+
+/**
+ * Sees to it that a worker has a process: the one that lives, else a new one in its place. However many ask at once, the daemon
+ * starts one and tells one of them that it did; that one writes it down.
+ */
+export async function raiseProcess(
+  deps: WorkerDeps,
+  place: Place,
+  worker: Worker,
+  options: { size?: Size | undefined; restart?: { continue: boolean } },
+): Promise<PutPtyAnswer> {
+  const { client, session } = place
+  const before = (await place.call(() => client.ptys(session.id))).ptys.find((pty) => pty.worker_id === worker.id)
+  // An agent that never ran in this tab has no conversation to go on with.
+  const goOn = before !== undefined && (options.restart?.continue ?? true)
+  const size = options.size ?? (before ? { cols: before.cols, rows: before.rows } : DEFAULT_SIZE)
+  const pty = await place.call((epoch) =>
+    client.putPty(session.id, epoch, worker.id, {
+      type: worker.type === "agent" ? "agent" : "terminal",
+      command: worker.type === "agent" ? agentCommand(deps, worker, goOn) : null,
+      ...size,
+      restart: options.restart !== undefined,
+      label: worker.type === "agent" ? (goOn ? "conversation continued" : "new conversation") : "new shell",
+    }),
+  )
+  if (pty.restored) await noteRestored(deps, place, pty, before)
+  return pty
+}
+
+const agentCommand = (deps: WorkerDeps, worker: Worker, goOn: boolean) =>
+  deps.agents.requireTerminal(worker.agent as AgentId).terminal({ worker_id: worker.id, continue: goOn })
+
+async function noteRestored(deps: WorkerDeps, { session }: Place, { worker_id, epoch }: PutPtyAnswer, before: PtyState | undefined) {
+  const lost = (before?.lost ?? []).filter((process) => !process.alive).map((process) => process.command)
+  await deps.journal.commit({ session: refOf(session), events: [{ kind: "worker.restored", worker_id, epoch, lost }] })
+}
