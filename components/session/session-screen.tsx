@@ -50,7 +50,7 @@ export function SessionScreen({ taskId, sessionId }: { taskId: number; sessionId
   const answers = useWaitAnswers(sessionId, session.data?.waits ?? NO_WAITS)
   const folds = useRef(new Map<string, boolean>()).current
   const cancel = useCancelRun(sessionId)
-  const restore = useTaskRestore({ taskId, task: task.data, session: session.data, expired, feed, outbox, draft, setDraft })
+  const restore = useTaskRestore({ taskId, sessionId, task: task.data, session: session.data, expired, feed, outbox, draft, setDraft })
   const actions = useBannerActions(taskId, sessionId, {
     onContinue: () => void outbox.send(CONTINUE_MESSAGE),
     onCancelWaking: () => cancel.mutate(),

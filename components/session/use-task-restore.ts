@@ -6,13 +6,13 @@ import { plural } from "@/lib/client/format"
 import type { useOutbox } from "@/lib/client/queries/outbox"
 import { useRestorePreview, useRestoreTask } from "@/lib/client/queries/restore"
 import type { SessionFeedHandle } from "@/lib/client/queries/session-feed"
-import { newestSession } from "@/lib/client/session-phase"
 import { readStored, writeStored } from "@/lib/client/stored"
 import { type Asked, isBack, isPutAway, restoreStage } from "@/lib/client/task-restore"
 import type { SessionView, TaskView } from "@/lib/contracts/task"
 
 type Given = {
   taskId: number
+  sessionId: string
   task: TaskView | undefined
   session: SessionView | undefined
   expired: boolean
@@ -23,7 +23,7 @@ type Given = {
 }
 
 /** The decision about a task that was put away: messages it refused wait here until a person has chosen. */
-export function useTaskRestore({ taskId, task, session, expired, feed, outbox, draft, setDraft }: Given) {
+export function useTaskRestore({ taskId, sessionId, task, session, expired, feed, outbox, draft, setDraft }: Given) {
   const router = useRouter()
   const { transcript } = feed
   const { mutate, reset, ...request } = useRestoreTask(taskId)
@@ -39,16 +39,18 @@ export function useTaskRestore({ taskId, task, session, expired, feed, outbox, d
 
   const shown = shownSince !== null
   const restoring = transcript.comeback?.state === "under_way"
-  const preview = useRestorePreview(taskId, shown || restoring || expired || (session ? isPutAway(session.executor_status) : false))
+  const preview = useRestorePreview(
+    taskId,
+    sessionId,
+    shown || restoring || expired || (session ? isPutAway(session.executor_status) : false),
+  )
 
-  // Only the newest session takes a message together with the restore; another one's is sent once the task is back.
-  const newest = task && newestSession(task)?.id === session?.id
   const asked: Asked = request.isPending
     ? { state: "pending" }
     : request.error
       ? { state: "refused", error: request.error }
       : request.data
-        ? { state: "accepted", rebuilt: request.data.executor_rebuilt && newest === true, sinceSeq: askedAt }
+        ? { state: "accepted", rebuilt: request.data.executor_rebuilt, sinceSeq: askedAt }
         : { state: "no" }
   const back = shown && task !== undefined && session !== undefined && isBack(task, session, refusedSince ?? shownSince)
   const stage = restoreStage(asked, transcript.comeback, back)
@@ -90,8 +92,8 @@ export function useTaskRestore({ taskId, task, session, expired, feed, outbox, d
           conversation: conversationWords(feed),
           onContinue: () => {
             setAskedAt(transcript.lastSeq)
-            const message = newest && first ? { message: first.text, client_message_id: first.clientMessageId } : {}
-            mutate(message, { onSuccess: () => newest && first && outbox.markAccepted(first) })
+            const message = first ? { message: first.text, client_message_id: first.clientMessageId } : {}
+            mutate({ session_id: sessionId, ...message }, { onSuccess: () => first && outbox.markAccepted(first) })
           },
           onNewChat: () => {
             const text = takeBack()

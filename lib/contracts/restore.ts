@@ -1,7 +1,9 @@
 import { z } from "zod"
 import { ClientMessageId, TaskType } from "./task"
 
-export const RestoreTask = z.object({
+/** The session that is wanted back first, where a task has several; otherwise the newest that needs it. */
+export const RestoreWhich = z.object({ session_id: z.string().optional() })
+export const RestoreTask = RestoreWhich.extend({
   /** Accepted together with the restore, and delivered when the task is back. */
   message: z.string().min(1, "must not be empty").optional(),
   client_message_id: ClientMessageId.optional(),

@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { AdminAct, AdminArchives, AdminExecutor, AdminSessions, AdminSessionsQuery, Recovery } from "../../lib/contracts/admin"
 import { SessionEvent } from "../../lib/contracts/events"
-import { RestorePreview, RestoreResult, RestoreTask } from "../../lib/contracts/restore"
+import { RestorePreview, RestoreResult, RestoreTask, RestoreWhich } from "../../lib/contracts/restore"
 import { SessionStatusReport } from "../../lib/contracts/status"
 import {
   AgentInfo,
@@ -71,6 +71,7 @@ export const calls: Call[] = [
     method: "get",
     path: "/tasks/{taskId}/restore",
     summary: "What a restore would bring back, and how far one under way is",
+    query: RestoreWhich,
     status: 200,
     answer: RestorePreview,
   },

@@ -15,10 +15,10 @@ import {
   type WorkerOutput,
 } from "../../lib/contracts/workers"
 import { type Caller, type Credentials, requireSession } from "../auth"
-import type { Journal } from "../journal"
+import { type Journal, journalGeneration } from "../journal"
 import type { Database } from "../platform/database"
 import type { Logger } from "../platform/logger"
-import { journalGeneration, requireCursor, type Sessions } from "../sessions"
+import { requireCursor, type Sessions } from "../sessions"
 import type { Workers } from "../workers"
 import { createSessionChannel, type SessionChannel } from "./session-channel"
 import { createWorkerConnection, createWorkerRooms, type WorkerConnection } from "./worker-connection"
@@ -113,7 +113,7 @@ export function createGateway(deps: Deps) {
       answer(ack, async () => {
         const { session_id, after_seq, generation: known } = parse(Subscribe, request)
         const session = await requireSession(deps.db, caller.person, session_id)
-        const generation = await journalGeneration(deps)
+        const generation = await journalGeneration(deps.db)
         // Another generation is another log: the client loads again from 0, whatever it had seen.
         const after = known !== undefined && known !== generation ? 0 : after_seq
         requireCursor(after, session.last_seq)

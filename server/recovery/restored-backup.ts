@@ -2,9 +2,8 @@ import { readFileSync } from "node:fs"
 import { rename, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { NewEvent } from "../../lib/contracts/events"
-import { insert, type Journal, remove, updateAny } from "../journal"
+import { type Journal, newGeneration, updateAny } from "../journal"
 import type { Database } from "../platform/database"
-import { ids } from "../platform/ids"
 import type { Logger } from "../platform/logger"
 
 /** How far the database had come when a server of this folder last renewed its lease. */
@@ -54,8 +53,7 @@ export async function settleRestoredBackup(options: {
   if (boot && boot.renewals >= mark.renewals) return null
 
   await journal.write([
-    remove("settings", { key: "journal_generation" }),
-    insert("settings", { key: "journal_generation", value: ids.generation() }),
+    await newGeneration(db),
     updateAny("sessions", { owner_epoch: { not: null } }, { owner_epoch: { inc: EPOCHS_OF_A_LIFE } }),
   ])
   const [tokens, prompts] = await Promise.all([

@@ -17,7 +17,7 @@ import { createViews } from "./views"
 import { suggestRepositories, usableRepository } from "./workspaces"
 
 export type { SessionDeps } from "./deps"
-export { journalGeneration, requireCursor } from "./events"
+export { requireCursor } from "./events"
 export { loadExpiry } from "./expiry"
 
 /** Everything a signed-in person can ask for. Each checks ownership itself; transports only translate. */
@@ -52,7 +52,8 @@ export function createSessions(given: Omit<SessionDeps, "queueTurns">) {
     cancel: (person: Person, sessionId: string) => cancelRun(deps, person, sessionId),
     resume: (person: Person, sessionId: string, options: Resume) => resumeSession(deps, views, person, sessionId, options),
     restore: (person: Person, taskId: number, input: RestoreTask) => restoreTask(deps, person, taskId, input),
-    previewRestore: (person: Person, taskId: number) => previewRestore(deps, views, person, taskId),
+    previewRestore: (person: Person, taskId: number, sessionId: string | undefined) =>
+      previewRestore(deps, views, person, taskId, sessionId),
     stop: (person: Person, sessionId: string) => stopSession(deps, person, sessionId),
     requireStandalone: (person: Person) => requireRuntime(deps, person, "standalone"),
     usableRepository: (repository: string) => usableRepository(repository, deps.config.workspace_roots),

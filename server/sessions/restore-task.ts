@@ -24,8 +24,9 @@ const ALWAYS: ReadonlySet<TaskState> = new Set<TaskState>(["COMPLETED", "FAILED"
  */
 export async function restoreTask(deps: SessionDeps, person: Person, taskId: number, input: RestoreTask): Promise<RestoreResult> {
   if (input.message !== undefined) requireMessageSize(input.message, deps.config.max_message_bytes)
-  const { id } = await requireTask(deps.db, person, taskId)
-  const sessionId = await newestSession(deps, id)
+  const task = await requireTask(deps.db, person, taskId)
+  const { id } = task
+  const sessionId = await sessionToRestore(deps, person, task, input.session_id)
   return deps.queueTurns.run(sessionId, async () => {
     for (let refusals = 0; ; ) {
       try {
@@ -38,6 +39,26 @@ export async function restoreTask(deps: SessionDeps, person: Person, taskId: num
       }
     }
   })
+}
+
+/**
+ * A further session may be at work while an older one of the task lies in its archive: whoever is told that one has expired must
+ * be able to bring it back.
+ */
+async function sessionToRestore(deps: SessionDeps, person: Person, task: Task, wanted: string | undefined): Promise<string> {
+  if (wanted !== undefined) {
+    const session = await requireSession(deps.db, person, wanted)
+    if (session.task_id !== task.id) throw new AppError("NOT_FOUND", "There is no such session in this task.", { entity: "session" })
+    return wanted
+  }
+  const newest = await newestSession(deps, task.id)
+  if ((await loadExpiry(deps, task, newest)).reason !== null) return newest
+  const away = await deps.db.executorRunning.findFirst({
+    where: { task_id: task.id, status: "deleted" },
+    orderBy: { created_at: "desc" },
+    select: { session_id: true },
+  })
+  return away?.session_id ?? newest
 }
 
 async function restoreNow(
@@ -152,9 +173,15 @@ async function lastRank(deps: Pick<SessionDeps, "db">, sessionId: string): Promi
 const MEMORY = { adopt: "kept", native: "native", inject: "injected", idle: "none" } as const
 
 /** What would come back, from what is known without touching anything. */
-export async function previewRestore(deps: SessionDeps, views: Views, person: Person, taskId: number): Promise<RestorePreview> {
+export async function previewRestore(
+  deps: SessionDeps,
+  views: Views,
+  person: Person,
+  taskId: number,
+  wanted: string | undefined,
+): Promise<RestorePreview> {
   const task = await requireTask(deps.db, person, taskId)
-  const sessionId = await newestSession(deps, task.id)
+  const sessionId = await sessionToRestore(deps, person, task, wanted)
   const session = await requireSession(deps.db, person, sessionId)
   const { reason, last_updated_at, expire_hours, executor } = await loadExpiry(deps, task, sessionId)
   const { resume_strategy } = await views.status(session)

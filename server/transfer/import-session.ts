@@ -5,7 +5,18 @@ import type { AgentId } from "../../lib/contracts/task"
 import { ExportedTokens, type ImportResult, SessionSnapshot, type SkippedRecord } from "../../lib/contracts/transfer"
 import type { Person } from "../auth"
 import { endRun, foldOpenItems, NOTHING_OPEN } from "../execution"
-import { type Change, createReplay, insert, type Journal, type ReplayedRows, remove, StoreRefused, update, updateAny } from "../journal"
+import {
+  type Change,
+  createReplay,
+  insert,
+  type Journal,
+  newGeneration,
+  type ReplayedRows,
+  remove,
+  StoreRefused,
+  update,
+  updateAny,
+} from "../journal"
 import type { Clock } from "../platform/clock"
 import type { Database } from "../platform/database"
 import { ids } from "../platform/ids"
@@ -204,14 +215,6 @@ async function forgetOldStaging({ db, journal, clock }: ImportDeps): Promise<voi
     select: { session_id: true },
   })
   for (const { session_id } of old) await journal.write([remove("session_events", { session_id })])
-}
-
-/** Whoever followed this journal before loads it again: the session's seqs may have meant something else in an earlier life. */
-async function newGeneration(db: Database): Promise<Change> {
-  const key = "journal_generation"
-  const value = ids.generation()
-  const known = await db.setting.findUnique({ where: { key } })
-  return known ? update("settings", { key, value: known.value }, { value }) : insert("settings", { key, value })
 }
 
 /** Nothing of it runs here. A run's own end already leads out of RUNNING. */

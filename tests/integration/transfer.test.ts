@@ -139,6 +139,18 @@ describe.each(DATABASES)("a session travels as files, on %s", (database) => {
     expect((await abroad.events(session.id)).filter((event) => event.kind === "session.imported")).toHaveLength(1)
   })
 
+  test("different sessions imported at once are all taken", async () => {
+    const made = await Promise.all(["remember ash", "remember elm", "remember yew"].map((message) => home.createTask(message)))
+    const files = await Promise.all(
+      made.map(async ({ session }) => {
+        await home.waitForRuns(session.id, 1)
+        return exported(home, session.id)
+      }),
+    )
+    const answers = await Promise.all(files.map((file) => imported(abroad, file)))
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201])
+  })
+
   test("importing changes the journal's generation, so that followers load again", async () => {
     const { session } = await home.createTask("hello")
     await home.waitForRuns(session.id, 1)

@@ -6,6 +6,7 @@ import type { AdminArchives } from "../../lib/contracts/admin"
 import type { EventOf } from "../../lib/contracts/events"
 import type { RestorePreview, RestoreResult } from "../../lib/contracts/restore"
 import type { SessionStatusReport } from "../../lib/contracts/status"
+import type { SessionView } from "../../lib/contracts/task"
 import { processStartTime } from "../../lib/host/process-identity"
 import { agentText, DATABASES, Rewake } from "../support/server"
 import { waitUntil } from "../support/wait-until"
@@ -48,6 +49,24 @@ describe.each(DATABASES)("a task expires and its executor is put away, on %s", (
   const deleted = (sessionId: string) =>
     rewake.waitForEvent(sessionId, (event) => event.kind === "executor.deleted", "the executor to be put away")
   const gone = (path: string) => waitUntil(() => !existsSync(path), "the folder to be gone")
+
+  test("an older session comes back while a newer one of its task is at work, by name or without", async () => {
+    rewake = await Rewake.start({ database, env: { ...env } })
+    const { task, session } = await rewake.createTask("remember medlar")
+    await rewake.waitForRuns(session.id, 1)
+    await deleted(session.id)
+    const newer = (await rewake.api<SessionView>("POST", `/api/v1/tasks/${task.id}/sessions`, {})).body
+    await rewake.append(task.id, "count 2000 20", { session_id: newer.id })
+
+    const refused = await rewake.api("POST", `/api/v1/tasks/${task.id}/append`, { message: "recall", session_id: session.id })
+    expect([refused.status, (refused.body as { code: string }).code]).toEqual([409, "TASK_EXPIRED_RESTORABLE"])
+    expect((await rewake.api<RestorePreview>("GET", `/api/v1/tasks/${task.id}/restore`)).body).toMatchObject({ session_id: session.id })
+    expect((await restore(task.id, { message: "recall", session_id: session.id })).status).toBe(200)
+    expect(agentText(await rewake.waitForRuns(session.id, 2))).toContain("medlar")
+    expect((await rewake.events(newer.id)).some((event) => event.kind === "message.user" && event.content === "recall")).toBe(false)
+    const foreign = await rewake.createTask("hello")
+    expect((await restore(task.id, { session_id: foreign.session.id })).status).toBe(404)
+  })
 
   test("[L2, L3] files, index, history and memory come back byte for byte, and the waiting message is answered", async () => {
     rewake = await Rewake.start({ database, env: { ...env } })

@@ -108,6 +108,27 @@ describe.each(DATABASES)("a daemon that is silent, on %s", (database) => {
     expect(log.some((event) => event.kind === "run.interrupted")).toBe(false)
   })
 
+  test("[3] that dies after all, when the first try at it was in vain: the restart is named, and accounted for", async () => {
+    rewake = await Rewake.start({ database })
+    const { session } = await rewake.createTask("count 2000 20")
+    await rewake.waitForEvent(session.id, (event) => event.kind === "message.delta", "the first number")
+    const { pid } = rewake.daemon()
+    await rewake.kill9()
+    process.kill(pid, "SIGSTOP")
+    await rewake.boot()
+    await waitUntil(async () => {
+      const { body } = await rewake.api<SessionStatusReport>("GET", `/api/v1/sessions/${session.id}/status`)
+      return body.executor_status === "unknown"
+    }, "the silence to be noticed")
+    process.kill(pid, "SIGKILL")
+    const log = await rewake.waitForEvent(
+      session.id,
+      (event) => event.kind === "recovery.receipt" && event.receipt_kind === "recover",
+      "what became of it",
+    )
+    expect(log.filter((event) => event.kind === "run.interrupted")).toMatchObject([{ reason: "process_restart" }])
+  })
+
   test("[7] is noticed by a server that is running, too, and goes on when it speaks again", async () => {
     rewake = await Rewake.start({ database })
     const { session } = await rewake.createTask("count 100 30")

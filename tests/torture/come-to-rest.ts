@@ -36,8 +36,9 @@ export async function comeToRest(world: World): Promise<string[]> {
 }
 
 /**
- * Where tasks expire, rest is the archive; or, where packing failed, the executor that was kept for a later try. A message that
- * waits for an agent which cannot come back keeps its task from expiring: a person has to decide.
+ * Where tasks expire, rest is the archive; or, where packing failed, the executor that was kept for a later try. A session
+ * that came back with its task and was not used since is still in its archive. A message that waits for an agent which cannot
+ * come back keeps its task from expiring: a person has to decide.
  */
 async function untilAllPutAway({ place, sessions }: World): Promise<string[]> {
   let out: string[] = []
@@ -45,8 +46,9 @@ async function untilAllPutAway({ place, sessions }: World): Promise<string[]> {
     const executors = await place.db.executorRunning.findMany({ where: { session_id: { in: sessions.map(({ id }) => id) } } })
     const held = await place.db.prompt.findMany({ where: { state: "queued" }, select: { task_id: true } })
     const waiting = executors.filter(
-      ({ task_id, status, trashed_at, reap_after }) =>
+      ({ task_id, status, trashed_at, reap_after, restore_archive_id }) =>
         status !== "none" &&
+        restore_archive_id === null &&
         !held.some((prompt) => prompt.task_id === task_id) &&
         (status === "deleted" ? trashed_at === null : reap_after === null),
     )

@@ -144,6 +144,7 @@ async function bringBack(world: World, session: WorldSession, via: number, text:
   const { task_id } = session
   const answer = await world.place.call(via, "POST", `/api/v1/tasks/${task_id}/restore`, {
     message: text,
+    session_id: session.id,
     ...(client_id ? { client_message_id: client_id } : {}),
   })
   const status = answer?.status ?? null

@@ -7,20 +7,23 @@ import { refreshTask } from "./tasks"
 
 const path = (taskId: number) => `/api/v1/tasks/${taskId}/restore`
 
-export const restoreQuery = (taskId: number) =>
-  queryOptions({ queryKey: ["restore", taskId], queryFn: () => getJson<RestorePreview>(path(taskId)) })
+export const restoreQuery = (taskId: number, sessionId: string) =>
+  queryOptions({
+    queryKey: ["restore", taskId, sessionId],
+    queryFn: () => getJson<RestorePreview>(`${path(taskId)}?session_id=${sessionId}`),
+  })
 
 /** What would come back, and how far it is: asked once, then moved along by the socket. */
-export function useRestorePreview(taskId: number, wanted: boolean): RestorePreview | undefined {
+export function useRestorePreview(taskId: number, sessionId: string, wanted: boolean): RestorePreview | undefined {
   const client = useQueryClient()
-  const { data } = useQuery({ ...restoreQuery(taskId), enabled: wanted })
+  const { data } = useQuery({ ...restoreQuery(taskId, sessionId), enabled: wanted })
   useEffect(() => {
     if (!wanted) return
     return onRestoreProgress((progress) => {
-      if (progress.task_id !== taskId) return
-      client.setQueryData(restoreQuery(taskId).queryKey, (known) => known && { ...known, progress })
+      if (progress.session_id !== sessionId) return
+      client.setQueryData(restoreQuery(taskId, sessionId).queryKey, (known) => known && { ...known, progress })
     })
-  }, [client, taskId, wanted])
+  }, [client, taskId, sessionId, wanted])
   return data
 }
 

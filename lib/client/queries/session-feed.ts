@@ -35,7 +35,7 @@ export function useSessionFeed(taskId: number, sessionId: string): SessionFeedHa
         if (!events.some((event) => movesView(event.kind))) return
         refreshTask(client, taskId)
         void client.invalidateQueries(statusQuery(sessionId))
-        if (events.some((event) => movesRestore(event.kind))) void client.invalidateQueries(restoreQuery(taskId))
+        if (events.some((event) => movesRestore(event.kind))) void client.invalidateQueries(restoreQuery(taskId, sessionId))
       }),
     [client, feed, taskId, sessionId],
   )
