@@ -1,4 +1,5 @@
 // What is bundled, and how. Imports esbuild: only for use once packages are installed.
+import { existsSync } from "node:fs"
 import { copyFile, mkdir } from "node:fs/promises"
 import { join } from "node:path"
 import * as esbuild from "esbuild"
@@ -53,6 +54,19 @@ export async function buildPrograms(outdir, extra = {}) {
   await esbuild.build({ ...programBundles(outdir), ...extra })
   const addon = "better_sqlite3.node"
   await copyFile(inProject("node_modules", "better-sqlite3", "build", "Release", addon), join(outdir, addon))
+  await copyTerminalAddon(outdir)
+}
+
+/** Built on this machine, or shipped with the package; macOS starts its processes through a helper beside it. */
+async function copyTerminalAddon(outdir) {
+  const folders = [join("build", "Release"), join("prebuilds", `${process.platform}-${process.arch}`)]
+  const found = folders
+    .map((folder) => inProject("node_modules", "node-pty", folder))
+    .find((folder) => existsSync(join(folder, "pty.node")))
+  if (!found) throw new Error("node-pty has no addon for this machine; run npm install again.")
+  for (const name of ["pty.node", "spawn-helper"]) {
+    if (existsSync(join(found, name))) await copyFile(join(found, name), join(outdir, name))
+  }
 }
 
 /** A single program of the checkout that is not part of the product. */

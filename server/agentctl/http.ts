@@ -20,7 +20,7 @@ export async function listen(context: RouteContext, secret: string, log: Log): P
   const expected = digest(`Bearer ${secret}`)
   const server = createServer((message, response) => {
     const url = new URL(message.url ?? "/", "http://agentctl")
-    const isStream = url.pathname.endsWith("/events")
+    const isStream = url.pathname.endsWith("/events") || url.pathname.endsWith("/output")
     const work = async () => {
       if (!timingSafeEqual(digest(message.headers.authorization ?? ""), expected))
         throw new Failure("UNAUTHENTICATED", "The secret is missing or wrong.")
@@ -30,7 +30,8 @@ export async function listen(context: RouteContext, secret: string, log: Log): P
         path: url.pathname.split("/").filter((part) => part !== ""),
         query: url.searchParams,
         header: (name) => oneOf(message.headers[name]),
-        body: () => readBody(message),
+        body: async () => parseJson(await readBytes(message, MAX_BODY_BYTES)),
+        bytes: (limit) => readBytes(message, limit),
         message,
         response,
       })
@@ -81,19 +82,23 @@ function sendFailure(response: ServerResponse, error: unknown, log: Log, call: s
   else send(response, 500, { code: "INTERNAL", message: "The daemon failed; its log says why." })
 }
 
-async function readBody(message: IncomingMessage): Promise<unknown> {
+async function readBytes(message: IncomingMessage, limit: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of message as AsyncIterable<Buffer>) {
     bytes += chunk.length
     // Read to its end, so that the answer is not lost in a reset connection.
-    if (bytes <= MAX_BODY_BYTES) chunks.push(chunk)
+    if (bytes <= limit) chunks.push(chunk)
     else chunks.length = 0
     if (bytes > 16 * MAX_BODY_BYTES) break
   }
-  if (bytes > MAX_BODY_BYTES) throw new Failure("INVALID_INPUT", `A body has at most ${MAX_BODY_BYTES} bytes.`, { status: 413 })
+  if (bytes > limit) throw new Failure("INVALID_INPUT", `A body has at most ${limit} bytes.`, { status: 413 })
+  return Buffer.concat(chunks)
+}
+
+function parseJson(bytes: Buffer): unknown {
   try {
-    return JSON.parse(Buffer.concat(chunks).toString("utf8"))
+    return JSON.parse(bytes.toString("utf8"))
   } catch {
     throw new Failure("INVALID_INPUT", "The body is no JSON.")
   }

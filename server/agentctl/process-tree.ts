@@ -6,9 +6,11 @@ import type { RecordedProcess } from "./session-facts"
 export const TERM_GRACE_MS = 2000
 const POLL_MS = 20
 
-/** Agents carry these in their environment, so that children which left the process group are still found. */
+/** Agents and terminals carry these in their environment, so that children which left the process group are still found. */
 const EXECUTION_VARIABLE = "REWAKE_AGENT_EXECUTION_ID"
 const SESSION_VARIABLE = "REWAKE_SESSION_ID"
+const WORKER_VARIABLE = "REWAKE_WORKER_ID"
+export const workerMarks = (sessionId: string, workerId: string) => ({ [SESSION_VARIABLE]: sessionId, [WORKER_VARIABLE]: workerId })
 export const agentMarks = (sessionId: string, executionId: string) => ({ [SESSION_VARIABLE]: sessionId, [EXECUTION_VARIABLE]: executionId })
 
 export interface MarkedProcess extends RecordedProcess {
@@ -30,22 +32,29 @@ export function signalGroup(pid: number, signal: NodeJS.Signals): boolean {
   }
 }
 
-/** Processes of this folder's agents, by what their environment says. Linux only; elsewhere process groups alone are ended. */
+/** What a process's environment says of where it came from, if that is this folder. Linux only; elsewhere process groups alone are ended. */
+export function marksOf(pid: number, dataDir: string): { session_id: string; agent_execution_id?: string; worker_id?: string } | null {
+  try {
+    const environment = readFileSync(`/proc/${pid}/environ`, "latin1").split("\0")
+    const marked = (name: string) => environment.find((entry) => entry.startsWith(`${name}=`))?.slice(name.length + 1)
+    const [session_id, agent_execution_id, worker_id] = [marked(SESSION_VARIABLE), marked(EXECUTION_VARIABLE), marked(WORKER_VARIABLE)]
+    if (!session_id || !environment.includes(`REWAKE_DATA_DIR=${dataDir}`)) return null
+    return { session_id, ...(agent_execution_id ? { agent_execution_id } : {}), ...(worker_id ? { worker_id } : {}) }
+  } catch {
+    // Ended meanwhile, or another user's.
+    return null
+  }
+}
+
+/** Processes of this folder's agents. Those of terminals are left out: a job that outlived its terminal goes on. */
 export function findMarked(dataDir: string): MarkedProcess[] {
   const own = ancestors(process.pid)
   return listPids().flatMap((pid) => {
-    if (own.has(pid)) return []
-    try {
-      const environment = readFileSync(`/proc/${pid}/environ`, "latin1").split("\0")
-      const marked = (name: string) => environment.find((entry) => entry.startsWith(`${name}=`))?.slice(name.length + 1)
-      const [session_id, agent_execution_id] = [marked(SESSION_VARIABLE), marked(EXECUTION_VARIABLE)]
-      if (!session_id || !agent_execution_id || !environment.includes(`REWAKE_DATA_DIR=${dataDir}`)) return []
-      const recorded = recordProcess(pid)
-      return recorded ? [{ ...recorded, session_id, agent_execution_id }] : []
-    } catch {
-      // Ended meanwhile, or another user's.
-      return []
-    }
+    const marks = own.has(pid) ? null : marksOf(pid, dataDir)
+    const recorded = marks?.agent_execution_id ? recordProcess(pid) : null
+    return recorded && marks?.agent_execution_id
+      ? [{ ...recorded, session_id: marks.session_id, agent_execution_id: marks.agent_execution_id }]
+      : []
   })
 }
 

@@ -11,9 +11,11 @@ import {
   PutPrompt,
   PutSession,
 } from "../../lib/contracts/agentctl/protocol"
+import { PTY_HISTORY_MAX_BYTES, PTY_INPUT_MAX_BYTES, PutPty, PutPtySize, WORKER_ID } from "../../lib/contracts/agentctl/ptys"
 import type { Archives } from "./archive/archives"
 import type { Restores } from "./archive/restores"
 import { Failure } from "./failure"
+import { sendHistory, streamOutput } from "./pty/output-stream"
 import { SESSION_ID, type Sessions } from "./sessions"
 import { streamEvents } from "./stream-events"
 import type { WorkspaceViews } from "./workspace-routes"
@@ -24,7 +26,9 @@ export interface Request {
   query: URLSearchParams
   header(name: string): string | undefined
   body(): Promise<unknown>
-  /** For a body that is no JSON. */
+  /** The body as it is, refused above `limit`. */
+  bytes(limit: number): Promise<Buffer>
+  /** For a body that is read as it comes. */
   message: IncomingMessage
   response: ServerResponse
 }
@@ -44,6 +48,8 @@ export interface RouteContext {
 const Cancel = z.object({ run_id: z.string() })
 const After = z.coerce.number().int().min(0)
 const ArchiveId = z.string().regex(ARCHIVE_ID)
+const WorkerId = z.string().regex(WORKER_ID)
+const HistoryLimit = z.coerce.number().int().min(1).max(PTY_HISTORY_MAX_BYTES)
 const PromptId = z.string().regex(/^[A-Za-z0-9_-]{1,100}$/)
 
 /** One call, one line: parse, fence, act. */
@@ -95,18 +101,33 @@ async function answerForSession(context: RouteContext, request: Request, id: str
     const body = parse(PutRestore, await request.body())
     return restores.put(await sessions.enter(id, epochOf(request)), parse(ArchiveId, item), body)
   }
+  if (route === "GET ptys") return { ptys: await (await sessions.find(id)).ptys.list() }
+  if (route === "GET ptys/*/output") {
+    const from = request.query.has("snapshot") ? "snapshot" : parse(After, request.query.get("offset") ?? "0")
+    await streamOutput(await (await sessions.find(id)).ptys.find(item), from, request.response)
+    return undefined
+  }
+  if (route === "GET ptys/*/history") {
+    const [before, limit] = [request.query.get("before"), request.query.get("limit") ?? PTY_HISTORY_MAX_BYTES]
+    const pty = await (await sessions.find(id)).ptys.find(item)
+    await sendHistory(pty, parse(After, before), parse(HistoryLimit, limit), request.response)
+    return undefined
+  }
 
   const change = CHANGES[route]
   if (!change) throw notFound()
   const epoch = epochOf(request)
-  const body = route.startsWith("DELETE") ? undefined : await request.body()
+  const body = route.startsWith("DELETE") ? undefined : await (route === TYPED ? request.bytes(PTY_INPUT_MAX_BYTES) : request.body())
   const session = await sessions.find(id)
   await session.fence(epoch)
-  return change(session, body, item, context)
+  return change(session, body, item, context, request.query)
 }
 
+/** Its body is what was typed; all others are JSON. */
+const TYPED = "POST ptys/*/input"
 type Found = Awaited<ReturnType<Sessions["find"]>>
-const CHANGES: Record<string, (session: Found, body: unknown, item: string, context: RouteContext) => Promise<Answer>> = {
+type Change = (session: Found, body: unknown, item: string, context: RouteContext, query: URLSearchParams) => Promise<Answer>
+const CHANGES: Record<string, Change> = {
   "PUT agent": async (session, body, _, { archives }) => {
     const agent = parse(PutAgent, body)
     await archives.abandon(session.id)
@@ -123,6 +144,21 @@ const CHANGES: Record<string, (session: Found, body: unknown, item: string, cont
     await session.raiseGeneration(parse(PutGeneration, body).generation)
     return session.describe()
   },
+  "PUT ptys/*": async (session, body, item, { archives }) => {
+    const [workerId, pty] = [parse(WorkerId, item), parse(PutPty, body)]
+    await archives.abandon(session.id)
+    return session.ptys.put(workerId, pty, session.workspace?.path ?? null)
+  },
+  "PUT ptys/*/size": async (session, body, item) => {
+    const size = parse(PutPtySize, body)
+    ;(await session.ptys.find(item)).resize(size)
+    return size
+  },
+  [TYPED]: async (session, body, item, _, query) => {
+    await (await session.ptys.find(item)).input(parse(After, query.get("epoch")), body as Buffer)
+    return {}
+  },
+  "DELETE ptys/*": (session, _, item) => session.ptys.remove(parse(WorkerId, item)),
   "PUT prompts/*": (session, body, item) => session.prompt(parse(PromptId, item), parse(PutPrompt, body)),
   "POST cancel": (session, body) => session.cancel(parse(Cancel, body).run_id),
   "PUT permissions/*": async (session, body, item) => ({

@@ -10,6 +10,7 @@ import { Failure, messageOf } from "./failure"
 import type { Log } from "./log"
 import { endProcesses } from "./process-tree"
 import type { PromptLedger } from "./prompt-ledger"
+import type { Ptys } from "./pty/ptys"
 import { createSerial } from "./serial"
 import type { FactsFile, RecordedProcess } from "./session-facts"
 import type { SessionManager } from "./session-manager"
@@ -23,6 +24,7 @@ export interface SessionParts {
   spool: Spool
   ledger: PromptLedger
   manager: SessionManager
+  ptys: Ptys
   workspaces: Workspaces
   /** What an earlier daemon left running here. */
   strays: RecordedProcess[]
@@ -53,6 +55,10 @@ export class Session {
 
   get spool(): Spool {
     return this.parts.spool
+  }
+
+  get ptys(): Ptys {
+    return this.parts.ptys
   }
 
   get workspace(): WorkspaceSpec | null {
@@ -134,6 +140,7 @@ export class Session {
     if (generation === facts.facts.generation) return
     if (this.isAgentUp()) log.info("session.given_up", { session_id: id, generation })
     await this.stopAgent()
+    await this.ptys.endAll()
     await facts.change({ generation })
   }
 
@@ -144,6 +151,7 @@ export class Session {
       const { workspace } = facts.facts
       const moved = workspace !== null && workspace.path !== body.workspace.path
       if (moved && this.isAgentUp()) throw new Failure("AGENT_BUSY", "An agent is at work in this session's workspace.")
+      if (moved) await this.ptys.endAll()
       await workspaces.make(body.workspace)
       if (JSON.stringify(workspace) !== JSON.stringify(body.workspace)) await facts.change({ workspace: body.workspace })
     })
@@ -155,6 +163,7 @@ export class Session {
       const { facts, manager } = this.parts
       this.requireGeneration(generation)
       if (this.isAgentUp()) throw new Failure("AGENT_BUSY", "An agent is at work in this session's workspace.")
+      await this.ptys.endAll()
       // Before the files are there: whoever finds them finds the conversation that belongs to them.
       await manager.replace(agentSessionId)
       await moveIn()
@@ -245,9 +254,9 @@ export class Session {
     return this.slot !== null && this.slot.state !== "exited"
   }
 
-  /** Ends the agent and closes the files; nothing is removed. */
+  /** Ends agent and terminals and closes the files; nothing is removed. */
   async close(): Promise<void> {
-    await this.stopAgent()
+    await Promise.all([this.stopAgent(), this.ptys.close()])
     await this.parts.spool.close()
   }
 

@@ -5,6 +5,7 @@ import { Failure } from "./failure"
 import type { Log } from "./log"
 import { findMarked, type MarkedProcess } from "./process-tree"
 import { PromptLedger } from "./prompt-ledger"
+import { Ptys } from "./pty/ptys"
 import { createKeyedSerial } from "./serial"
 import { Session } from "./session"
 import { FactsFile } from "./session-facts"
@@ -76,7 +77,7 @@ export class Sessions {
   }
 
   /**
-   * Ends the agent and whatever `before` ends, then removes the session's files; its folder goes to the trash if Rewake made it.
+   * Ends agent, terminals and whatever `before` ends, then removes the session's files; its folder goes to the trash if Rewake made it.
    * Repeating it changes nothing. With a generation it is refused once a newer one was seen: the session has come back since.
    */
   delete(
@@ -91,10 +92,11 @@ export class Sessions {
       await session.fence(epoch)
       if (generation !== null) session.requireGeneration(generation)
       await before()
+      await session.ptys.endAll()
       await session.close()
       const discarded = await session.discardWorkspace()
       for (const name of await readdir(this.folder)) {
-        if (name.startsWith(`${id}.`)) await rm(join(this.folder, name), { force: true })
+        if (name.startsWith(`${id}.`)) await rm(join(this.folder, name), { recursive: true, force: true })
       }
       this.known.delete(id)
       this.open.delete(id)
@@ -150,7 +152,8 @@ export class Sessions {
     const spool = await Spool.open(this.file(id, "messages.jsonl"), id, this.limits, log)
     const shuttingDown = () => this.shuttingDown
     const manager = new SessionManager(this.folder, id)
-    const session = new Session({ id, dataDir, facts, spool, ledger, manager, workspaces, strays, shuttingDown, log })
+    const ptys = new Ptys({ sessionId: id, dataDir, shuttingDown, log })
+    const session = new Session({ id, dataDir, facts, spool, ledger, manager, ptys, workspaces, strays, shuttingDown, log })
     await session.endPredecessor()
     return session
   }

@@ -58,7 +58,7 @@ async function changedWithin(spool: Spool, closed: AbortSignal): Promise<boolean
   return !patience.signal.aborted
 }
 
-function drained(response: ServerResponse, closed: AbortSignal): Promise<void> {
+export function drained(response: ServerResponse, closed: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       response.off("drain", done)

@@ -111,5 +111,6 @@ export const MAY_READ_ENVIRONMENT = [
   "server/agentctl/main.ts",
   "server/agentctl/git.ts",
   "server/agentctl/acp/agent-process.ts",
+  "server/agentctl/pty/environment.ts",
   "server/agents/demo/main.ts",
 ]

@@ -61,7 +61,11 @@ export const PtyList = z.object({ ptys: z.array(PtyState) })
  * GET /sessions/{id}/ptys/{worker_id}/output?offset=N streams bytes from N, or from `first` if N is cut already, until the
  * process of this epoch has ended and all is sent. With `?snapshot=1` instead, the body begins with `x-rewake-pty-snapshot` bytes
  * that draw the screen as it was at `x-rewake-pty-offset` (recent scrollback, colours, cursor, alternate screen, modes), and goes
- * on with the raw output from there. The reader's pace is the stream's pace.
+ * on with the raw output from there. The reader's pace is the stream's pace. A stream that ends while the process runs has fallen
+ * behind `first`: its reader attaches again.
+ *
+ * What programs ask a terminal about itself (device attributes, status and cursor reports, modes) is answered by the daemon, once,
+ * with or without viewers. A viewer's own terminal must not answer as well: each answer would be typed into the program again.
  */
 export const PTY_EPOCH_HEADER = "x-rewake-pty-epoch"
 export const PTY_OFFSET_HEADER = "x-rewake-pty-offset"

@@ -52,6 +52,8 @@ export class Archives {
     const done = await this.finished(session, archiveId)
     if (done) return done
     if (known) await this.abandon(session.id)
+    // An archive of files that something still writes would be of no moment that ever was.
+    await session.ptys.endAll()
     // Two calls may have come here at once: the second joins the first.
     const now = this.packing.get(session.id)
     if (now?.archiveId === archiveId && now.state.state === "packing") return now.state

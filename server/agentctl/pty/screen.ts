@@ -1,0 +1,137 @@
+import { SerializeAddon } from "@xterm/addon-serialize"
+import { Terminal } from "@xterm/headless"
+import { drawableLength } from "./sequence-cut"
+
+/** Lines above the screen that a snapshot holds; what is older is paged from the scrollback. */
+const SNAPSHOT_LINES = 1000
+
+export interface Size {
+  cols: number
+  rows: number
+}
+
+/** What xterm knows and its serialiser leaves out. */
+interface Core {
+  buffer: { scrollTop: number; scrollBottom: number; x: number; y: number }
+  coreService: {
+    isCursorHidden: boolean
+    decPrivateModes: { cursorStyle?: string | undefined; cursorBlink?: boolean | undefined }
+  }
+  coreMouseService: { activeEncoding: string }
+}
+
+/** The screen of one terminal as its bytes have drawn it so far. */
+export class Screen {
+  title: string | null = null
+  private readonly terminal: Terminal
+  private readonly serializer = new SerializeAddon()
+  private held = Buffer.alloc(0)
+  private waiting: (Buffer | Size)[] = []
+  private working = false
+  private idle: (() => void)[] = []
+  /** Bytes that were given and are not drawn yet. */
+  behind = 0
+
+  /** `offset` is where the bytes it is given begin; `answer` gets what programs ask a terminal about itself. */
+  constructor(
+    size: Size,
+    public offset: number,
+    answer: (bytes: Buffer) => void,
+    private readonly caughtUp: () => void,
+  ) {
+    this.terminal = new Terminal({ ...size, scrollback: SNAPSHOT_LINES, allowProposedApi: true, logLevel: "off" })
+    this.terminal.loadAddon(this.serializer as never)
+    this.terminal.onTitleChange((title) => {
+      this.title = title.slice(0, 200)
+    })
+    this.terminal.onData((text) => answer(Buffer.from(text, "utf8")))
+    this.terminal.onBinary((text) => answer(Buffer.from(text, "latin1")))
+  }
+
+  get size(): Size {
+    return { cols: this.terminal.cols, rows: this.terminal.rows }
+  }
+
+  get isAlternate(): boolean {
+    return this.terminal.buffer.active.type === "alternate"
+  }
+
+  /** A screen as `snapshot` gave it; it belongs to no offset. */
+  draw(snapshot: Buffer): Promise<void> {
+    return new Promise((resolve) => this.terminal.write(snapshot, resolve))
+  }
+
+  write(bytes: Buffer): void {
+    this.behind += bytes.length
+    this.waiting.push(bytes)
+    if (!this.working) this.work()
+  }
+
+  /** In its turn: what came before it was drawn for the old size. */
+  resize(size: Size): void {
+    this.waiting.push(size)
+    if (!this.working) this.work()
+  }
+
+  async settled(): Promise<void> {
+    if (this.working) await new Promise<void>((resolve) => this.idle.push(resolve))
+  }
+
+  /** Rows of the screen down to the last one that holds anything, and whether the cursor's row is empty before the cursor. */
+  usedRows(): number {
+    const { active } = this.terminal.buffer
+    for (let row = this.terminal.rows - 1; row >= 0; row--) {
+      if (active.getLine(active.baseY + row)?.translateToString(true)) return row + 1
+    }
+    return 0
+  }
+
+  /** Bytes that draw it in a terminal of the same size, whatever was there before; the raw output from `offset` follows on. */
+  snapshot(): Buffer {
+    const { buffer, coreService, coreMouseService } = (this.terminal as unknown as { _core: Core })._core
+    const { cols, rows } = this.terminal
+    let text = `\x1bc${this.serializer.serialize({ scrollback: SNAPSHOT_LINES })}`
+    const region = buffer.scrollTop !== 0 || buffer.scrollBottom !== rows - 1
+    if (region) text += `\x1b[${buffer.scrollTop + 1};${buffer.scrollBottom + 1}r`
+    if (region || this.terminal.modes.originMode) {
+      // Both take the cursor home.
+      const row = this.terminal.modes.originMode ? buffer.y - buffer.scrollTop : buffer.y
+      text += `\x1b[${row + 1};${Math.min(buffer.x, cols - 1) + 1}H`
+    }
+    if (coreService.isCursorHidden) text += "\x1b[?25l"
+    const { cursorStyle, cursorBlink } = coreService.decPrivateModes
+    const style = { block: 1, underline: 3, bar: 5 }[cursorStyle ?? ""]
+    if (style) text += `\x1b[${cursorBlink ? style : style + 1} q`
+    if (coreMouseService.activeEncoding === "SGR") text += "\x1b[?1006h"
+    if (coreMouseService.activeEncoding === "SGR_PIXELS") text += "\x1b[?1016h"
+    if (this.title) text += `\x1b]0;${this.title}\x07`
+    return Buffer.from(text, "utf8")
+  }
+
+  dispose(): void {
+    this.waiting = []
+    this.terminal.dispose()
+  }
+
+  private work(): void {
+    const next = this.waiting.shift()
+    this.working = next !== undefined
+    if (next === undefined) {
+      for (const resolve of this.idle.splice(0)) resolve()
+      return
+    }
+    if (!Buffer.isBuffer(next)) {
+      this.terminal.resize(next.cols, next.rows)
+      return this.work()
+    }
+    const bytes = this.held.length > 0 ? Buffer.concat([this.held, next]) : next
+    const length = drawableLength(bytes)
+    this.held = Buffer.from(bytes.subarray(length))
+    this.terminal.write(bytes.subarray(0, length), () => {
+      this.offset += length
+      this.behind -= next.length
+      this.caughtUp()
+      this.work()
+    })
+  }
+}
