@@ -136,7 +136,9 @@ export const workerKey = (sessionId: string, workerId: string): string => `${ses
 
 function wordsOf(pid: number): string[] {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8").replace(/\0+$/, "").split("\0")
+    const text = readFileSync(`/proc/${pid}/cmdline`, "utf8").replace(/\0+$/, "")
+    // Nothing is left of one that is just ending.
+    return text === "" ? [] : text.split("\0")
   } catch {
     return []
   }

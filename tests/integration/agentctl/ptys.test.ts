@@ -35,7 +35,7 @@ test("a shell starts in the workspace, says what is typed back, and gets the siz
   expect(text).toContain(`${dataDir}/workspaces/${S}\r\n24 80\r\nxterm-256color truecolor sess_t wrk_1\r\n4\r\n`)
   await daemon.call("PUT", `/sessions/${S}/ptys/${W}/size`, { body: { cols: 132, rows: 50 } })
   await type(daemon, S, W, 1, "stty size\r")
-  await viewer.until("50 132\r\n")
+  await viewer.until((text) => text.endsWith("50 132\r\n\x1b[?2004hready> "))
   expect(await ptyState(daemon, S, W)).toMatchObject({ cols: 132, rows: 50, processes: [], lost: [] })
   viewer.close()
 })
