@@ -15,6 +15,8 @@ type Fault =
 export class FaultyProxy {
   readonly seen: string[] = []
   readonly ranges: string[] = []
+  /** While set, the store cannot be reached at all. */
+  away = false
   private faults: { fits(request: string): boolean; fault: Fault }[] = []
   private constructor(
     private readonly server: http.Server,
@@ -39,6 +41,7 @@ export class FaultyProxy {
   }
 
   private async pass(target: URL, request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
+    if (this.away) return void request.destroy()
     const name = `${request.method} ${request.url}`
     this.seen.push(name)
     if (request.headers.range) this.ranges.push(request.headers.range)

@@ -81,15 +81,15 @@ async function gatherSession(world: World, session: WorldSession): Promise<Sessi
     daemon: await place.daemonSession(session_id),
     spool: readSpool(join(folder, `${session_id}.messages.jsonl`)),
     ledger: linesOf(join(folder, `${session_id}.prompts.jsonl`)).map((line) => JSON.parse(line)),
-    files: placeOfFiles(rows, place.dataDir, session_id),
-    carriedOut: readHeard(placeOfFiles(rows, place.dataDir, session_id)),
+    files: placeOfFiles(rows),
+    carriedOut: readHeard(placeOfFiles(rows)),
   }
 }
 
 /** Where the session's files are now; null: nowhere. */
-function placeOfFiles({ executor, archive }: Rows, dataDir: string, sessionId: string): SessionEvidence["files"] {
-  const folder = executor.worktree_path ?? join(dataDir, "workspaces", sessionId)
-  if (executor.status !== "deleted" && existsSync(folder)) return { folder }
+function placeOfFiles({ executor, archive }: Rows): SessionEvidence["files"] {
+  const folder = executor.worktree_path
+  if (executor.status !== "deleted" && folder && existsSync(folder)) return { folder }
   const file = archive?.location ? fileURLToPath(archive.location) : null
   return file && existsSync(file) ? { archive: file } : null
 }
