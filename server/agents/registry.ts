@@ -23,7 +23,14 @@ export function createAgentRegistry(options: { programs: string; demo: boolean; 
     ...traits,
     command: options.demo ? { program: options.node, args: [join(options.programs, "demo-agent.mjs"), "--variant", id] } : null,
     env: {},
-    terminal: null,
+    terminal:
+      options.demo && traits.native_session_resume
+        ? (tab) => ({
+            file: options.node,
+            args: [join(options.programs, "demo-agent.mjs"), "--terminal", ...(tab.continue ? ["--continue"] : [])],
+            env: {},
+          })
+        : null,
     session_files: traits.native_session_resume ? demoFiles : none,
   })
   const native = { native_session_resume: true, history_context_injection: false }

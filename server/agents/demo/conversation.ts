@@ -1,12 +1,18 @@
 import { randomUUID } from "node:crypto"
 import { mkdirSync } from "node:fs"
-import { open, readFile } from "node:fs/promises"
+import { open, readdir, readFile, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { parseCommand } from "./command"
 
 export interface Said {
   role: "user" | "agent"
   text: string
+}
+
+/** Where a conversation in a terminal was held: its folder, and the tab if there is one. */
+export interface Place {
+  cwd: string
+  tab: string | null
 }
 
 const SESSION_ID = /^demo_[a-f0-9-]{36}$/
@@ -17,14 +23,16 @@ export class Conversation {
     readonly id: string,
     readonly said: Said[],
     private readonly file: string | null,
+    readonly begunAt: string,
   ) {}
 
   /** Without a folder it lives in memory only. */
-  static async begin(folder: string | null): Promise<Conversation> {
+  static async begin(folder: string | null, place: Place | null = null): Promise<Conversation> {
     const id = `demo_${randomUUID()}`
     if (folder) mkdirSync(folder, { recursive: true, mode: 0o700 })
-    const conversation = new Conversation(id, [], folder && fileOf(folder, id))
-    await conversation.append({ id })
+    const begun_at = new Date().toISOString()
+    const conversation = new Conversation(id, [], folder && fileOf(folder, id), begun_at)
+    await conversation.append({ id, begun_at, ...place })
     return conversation
   }
 
@@ -42,7 +50,21 @@ export class Conversation {
         return []
       }
     })
-    return new Conversation(id, said, fileOf(folder, id))
+    return new Conversation(id, said, fileOf(folder, id), headOf(text).begun_at ?? "")
+  }
+
+  /** The newest of this tab, else of this folder; null when there is none. */
+  static async latest(folder: string, place: Place): Promise<Conversation | null> {
+    const found: { id: string; sameTab: boolean; at: number }[] = []
+    for (const name of await readdir(folder).catch(() => [])) {
+      const id = name.replace(/\.jsonl$/, "")
+      const text = SESSION_ID.test(id) ? await readFile(fileOf(folder, id), "utf8").catch(() => "") : ""
+      const { cwd, tab } = headOf(text)
+      if (cwd !== place.cwd) continue
+      found.push({ id, sameTab: tab === place.tab, at: (await stat(fileOf(folder, id))).mtimeMs })
+    }
+    found.sort((a, b) => Number(b.sameTab) - Number(a.sameTab) || b.at - a.at)
+    return found[0] ? Conversation.load(folder, found[0].id) : null
   }
 
   async add(said: Said): Promise<void> {
@@ -70,6 +92,14 @@ export class Conversation {
     } finally {
       await file.close()
     }
+  }
+}
+
+function headOf(text: string): { begun_at?: string; cwd?: string; tab?: string | null } {
+  try {
+    return JSON.parse(text.slice(0, text.indexOf("\n")))
+  } catch {
+    return {}
   }
 }
 

@@ -8,6 +8,7 @@ import { Conversation } from "./conversation"
 import { helpText } from "./help-text"
 import { readInjectedHistory } from "./injected-history"
 import { openStdio } from "./stdio"
+import { talkInTerminal } from "./talk-in-terminal"
 import { Turn } from "./turn"
 
 /** The agents that ship with Rewake: no model, no account, but the real protocol in a process of their own. */
@@ -22,7 +23,9 @@ const VARIANTS = {
   "demo-forgetful": { loads: false, injected: false, memory: "I remember only while my process lives." },
 } as const
 
-const { values } = parseArgs({ options: { variant: { type: "string", default: "demo" } } })
+const { values } = parseArgs({
+  options: { variant: { type: "string", default: "demo" }, terminal: { type: "boolean" }, continue: { type: "boolean" } },
+})
 const variant = VARIANTS[values.variant as keyof typeof VARIANTS]
 if (!variant) {
   process.stderr.write(`unknown variant ${values.variant}\n`)
@@ -117,6 +120,10 @@ async function untilCancelled(cancelled: AbortSignal, work: () => Promise<StopRe
 
 const textOf = (blocks: ContentBlock[]): string => blocks.map((block) => (block.type === "text" ? block.text : "")).join("\n")
 
-const connection = app.connect(openStdio())
-// Without its client an agent has nobody to work for.
-void connection.closed.then(() => process.exit(0))
+if (values.terminal) {
+  await talkInTerminal(folder, { cwd: process.cwd(), tab: process.env.REWAKE_WORKER_ID ?? null }, values.continue ?? false)
+} else {
+  const connection = app.connect(openStdio())
+  // Without its client an agent has nobody to work for.
+  void connection.closed.then(() => process.exit(0))
+}
