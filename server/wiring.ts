@@ -126,6 +126,14 @@ export async function createServices(options: {
     coordinator.heard(session_id, ask ?? null)
     if (head !== undefined) gateway.grewTo(session_id, head).catch((error) => logger.warn({ err: error }, "notice not passed on"))
   })
+  notices.whenHeardAgain(() => {
+    lookAgain().catch((error) => logger.warn({ err: error }, "what was told meanwhile could not be looked up"))
+  })
+  async function lookAgain() {
+    const queued = await db.prompt.findMany({ where: { state: "queued" }, distinct: ["session_id"], select: { session_id: true } })
+    for (const id of new Set([...coordinator.ownedSessions(), ...queued.map((prompt) => prompt.session_id)])) coordinator.heard(id, {})
+    await gateway.lookAgain()
+  }
   const waitSweep = startWaitSweep({ db, coordinator, clock, logger })
   const sweepDeps = {
     db,

@@ -60,8 +60,9 @@ export async function reconcile(deps: ExecutionDeps, live: Live, attach: Attach)
     await writeReceipt(deps, live, client, { wasUp, processes: [...terminals.kept, ...terminals.ended], started })
   }
   live.accounted = true
-  await noteExecutor(deps, live, client, daemon)
-  await settleState(deps, live)
+  await noteExecutor(deps, live, loaded, client, daemon)
+  // An adopted run goes on: there is nothing to settle.
+  if (outcome !== "adopted") await settleState(deps, live)
   return outcome === "at_rest" && daemon.agent?.state === "ready" ? "adopted" : outcome
 }
 
@@ -184,10 +185,13 @@ async function showsWork(deps: ExecutionDeps, sessionId: string, firstSeq: numbe
   return sign !== null
 }
 
-async function noteExecutor(deps: ExecutionDeps, live: Live, client: AgentctlClient, daemon: DaemonSession): Promise<void> {
-  const loaded = await loadSession(deps.db, live.owned.ref.id)
-  if (!loaded) return
-  const { executor } = loaded
+async function noteExecutor(
+  deps: ExecutionDeps,
+  live: Live,
+  { executor }: LoadedSession,
+  client: AgentctlClient,
+  daemon: DaemonSession,
+): Promise<void> {
   const seen = updateAny(
     "executors_running",
     { id: executor.id },

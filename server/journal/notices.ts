@@ -8,6 +8,8 @@ export type Notices = {
   origin: string
   tell(notice: Notice): Promise<void>
   listen(listener: (notice: Notice) => void): void
+  /** After a time in which nothing could be heard: whatever was told meanwhile has to be looked up. */
+  whenHeardAgain(listener: () => void): void
   close(): Promise<void>
 }
 
@@ -17,14 +19,16 @@ export const toPayload = (origin: string, notice: Notice) => JSON.stringify({ or
 const RECONNECT_MS = 1_000
 
 /** SQLite has one server, and nobody to tell. */
-export const noNotices: Notices = { origin: "", tell: async () => {}, listen: () => {}, close: async () => {} }
+export const noNotices: Notices = { origin: "", tell: async () => {}, listen: () => {}, whenHeardAgain: () => {}, close: async () => {} }
 
-/** PostgreSQL's LISTEN and NOTIFY. A notice that is missed costs time, never an event: sweeps and reconnections read the journal. */
+/** PostgreSQL's LISTEN and NOTIFY. What is told while the line is down is lost, which is why whoever hears again is told so. */
 export function openPostgresNotices(url: string, onError: (error: unknown) => void): Notices {
   const origin = randomUUID()
   const listeners = new Set<(notice: Notice) => void>()
+  const afterDeafness = new Set<() => void>()
   let closed = false
   let client: pg.Client | null = null
+  let lostOnce = false
 
   async function connect() {
     const fresh = new pg.Client({ connectionString: url, application_name: "rewake-notices" })
@@ -36,9 +40,11 @@ export function openPostgresNotices(url: string, onError: (error: unknown) => vo
     await fresh.connect()
     await fresh.query(`LISTEN ${CHANNEL}`)
     client = fresh
+    if (lostOnce) for (const listener of afterDeafness) listener()
   }
   function reconnectLater() {
     client = null
+    lostOnce = true
     if (closed) return
     setTimeout(() => connect().catch(reconnectLater), RECONNECT_MS).unref()
   }
@@ -53,6 +59,7 @@ export function openPostgresNotices(url: string, onError: (error: unknown) => vo
       await client?.query("SELECT pg_notify($1, $2)", [CHANNEL, toPayload(origin, notice)])
     },
     listen: (listener) => void listeners.add(listener),
+    whenHeardAgain: (listener) => void afterDeafness.add(listener),
     async close() {
       closed = true
       await client?.end()

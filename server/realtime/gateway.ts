@@ -211,6 +211,12 @@ export function createGateway(deps: Deps) {
       const session = await deps.db.session.findUnique({ where: { id: sessionId }, select: { user_id: true, task_id: true } })
       if (session) announce(session.user_id, session.task_id)
     },
+    /** Other servers may have appended without being heard. */
+    async lookAgain() {
+      const ids = [...channelsOf.keys()]
+      const heads = await deps.db.session.findMany({ where: { id: { in: ids } }, select: { id: true, last_seq: true } })
+      for (const { id, last_seq } of heads) for (const channel of channelsOf.get(id) ?? []) channel.grewTo(last_seq)
+    },
     /** Signing out, or revoking a token, ends the connections it opened; they would outlive it otherwise. */
     dropSignIn: (signIn: string) => io.in(`sign-in:${signIn}`).disconnectSockets(true),
     /** A changed password shuts out whoever had the old one; programs have credentials of their own. */

@@ -11,8 +11,8 @@ import { mayAutoResume } from "./auto-resume"
 import type { Boot } from "./boot"
 import { inParallel } from "./in-parallel"
 
-/** Reconciling is short and mostly waiting; agents that start are limited by AUTO_RESUME_CONCURRENCY. */
-const RECONCILE_PARALLEL = 8
+/** Reconciling is short and mostly waiting, and what waits together shares a commit; agents that start are limited by AUTO_RESUME_CONCURRENCY. */
+const RECONCILE_PARALLEL = 16
 
 export type SweepDeps = {
   db: Database

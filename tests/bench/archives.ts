@@ -3,8 +3,11 @@ import { randomBytes } from "node:crypto"
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
+import { setTimeout as delay } from "node:timers/promises"
+import type { SessionEvent } from "../../lib/contracts/events"
 import { packed, putRestore, restored } from "../support/archives"
 import { Daemon } from "../support/daemon"
+import { Rewake } from "../support/server"
 import type { Figure } from "./main"
 
 const SIZES = [
@@ -12,11 +15,46 @@ const SIZES = [
   { files: 20_000, bytes: 500_000_000 },
 ]
 
+const LONGEST_MS = 5 * 60_000
+
 /** Archive and restore of a repository's worktree, next to tar and zstd over the same files in the same run. */
 export async function measureArchives(): Promise<Figure[]> {
   const figures: Figure[] = []
   for (const size of SIZES) figures.push(...(await measure(resolve("dist/programs"), size)))
+  for (const size of SIZES) figures.push(await measureServer(size))
   return figures
+}
+
+/** The server's own share: an expired task of that size put away and brought back, its bytes going past the server. */
+async function measureServer({ files, bytes }: { files: number; bytes: number }): Promise<Figure> {
+  const rewake = await Rewake.start({ env: { APPEND_CODE_TASK_EXPIRE_HOURS: String(5 / 3600), REAPER_INTERVAL_SECONDS: "1" } })
+  try {
+    const repository = makeRepository(rewake.dataDir, files, bytes)
+    const { task, session } = await rewake.createTask("remember oak", { type: "code", repository })
+    await rewake.waitForRuns(session.id, 1)
+    const idle = memoryOf(rewake.child?.pid)
+    const put = await longWait(() => rewake.events(session.id), "executor.deleted")
+    const away = memoryOf(rewake.child?.pid)
+    await rewake.api("POST", `/api/v1/tasks/${task.id}/restore`, { message: "recall" })
+    await longWait(async () => (await rewake.events(session.id)).slice(put.length), "run.completed")
+    const back = memoryOf(rewake.child?.pid)
+    return {
+      ...{ what: `server above idle, ${files.toLocaleString("en")} files, ${bytes / 1e6} MB` },
+      ours: `${Math.round(away.peak - idle.now)} MB archive, ${Math.round(back.peak - idle.now)} MB restore`,
+      ...{ baseline: `${Math.round(idle.now)} MB idle`, ratio: "–", aim: "< 64 MB" },
+    }
+  } finally {
+    await rewake.stop()
+  }
+}
+
+/** Half a gigabyte takes longer than a test would wait. */
+async function longWait(look: () => Promise<SessionEvent[]>, kind: SessionEvent["kind"]): Promise<SessionEvent[]> {
+  for (const deadline = Date.now() + LONGEST_MS; Date.now() < deadline; await delay(250)) {
+    const events = await look()
+    if (events.some((event) => event.kind === kind)) return events
+  }
+  throw new Error(`${kind} did not come`)
 }
 
 async function measure(programs: string, { files, bytes }: { files: number; bytes: number }): Promise<Figure[]> {
@@ -34,7 +72,7 @@ async function measure(programs: string, { files, bytes }: { files: number; byte
       branch: "rewake/bench",
     }
     await daemon.putSession("sess_b", workspace)
-    const idle = memoryOf(daemon)
+    const idle = memoryOf(daemon.child.pid)
     const names = join(folder, "names")
     writeFileSync(names, execFileSync("git", ["ls-files", "-z", "-co", "--exclude-standard"], { cwd: path, maxBuffer: 2 ** 28 }))
 
@@ -45,7 +83,7 @@ async function measure(programs: string, { files, bytes }: { files: number; byte
     const archive = await packed(daemon, "sess_b", "arc_b")
     const ourPack = performance.now() - started
     if (archive.state !== "packed") throw new Error(JSON.stringify(archive.error))
-    const packMemory = memoryOf(daemon)
+    const packMemory = memoryOf(daemon.child.pid)
 
     await daemon.call("DELETE", "/sessions/sess_b?generation=1")
     mkdirSync(join(folder, "plain"))
@@ -56,7 +94,7 @@ async function measure(programs: string, { files, bytes }: { files: number; byte
     const back = await restored(daemon, "sess_b", "arc_b", putRestore(workspace, archive))
     const ourRestore = performance.now() - started
     if (back.state !== "restored") throw new Error(JSON.stringify(back.error))
-    const restoreMemory = memoryOf(daemon)
+    const restoreMemory = memoryOf(daemon.child.pid)
 
     const shown = `${files.toLocaleString("en")} files, ${bytes / 1e6} MB`
     const share = archive.archive_bytes ?? 0
@@ -122,10 +160,10 @@ function shell(command: string): void {
 }
 
 /** Peak since the last look, in MB. */
-function memoryOf(daemon: Daemon): { now: number; peak: number } {
-  const status = readFileSync(`/proc/${daemon.child.pid}/status`, "utf8")
+function memoryOf(pid: number | undefined): { now: number; peak: number } {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8")
   const field = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1024
   const found = { now: field("VmRSS"), peak: field("VmHWM") }
-  writeFileSync(`/proc/${daemon.child.pid}/clear_refs`, "5")
+  writeFileSync(`/proc/${pid}/clear_refs`, "5")
   return found
 }

@@ -1,4 +1,5 @@
 import { once } from "node:events"
+import { Client } from "pg"
 import { afterEach, describe, expect, test } from "vitest"
 import type { SessionStatusReport } from "../../lib/contracts/status"
 import type { SessionView } from "../../lib/contracts/task"
@@ -51,6 +52,30 @@ describe("two servers over one PostgreSQL", () => {
     expect(log.filter((event) => event.kind === "agent.started")).toHaveLength(1)
     await viewer.until((event) => event.seq === log.at(-1)?.seq, "the whole log at the other server")
     expect(viewer.seen.map((event) => event.seq)).toEqual(log.map((event) => event.seq))
+  })
+})
+
+describe("two servers that cannot hear each other for a moment", () => {
+  let first: Rewake
+  let second: Rewake
+  afterEach(async () => {
+    await second?.kill9()
+    await first?.stop()
+  })
+
+  test("[L1] what one was told meanwhile reaches the agent and the viewers once they hear again", async () => {
+    first = await Rewake.start({ database: "postgresql" })
+    second = await first.secondServer()
+    const { task, session } = await first.createTask("remember bilberry")
+    await first.waitForRuns(session.id, 1)
+    const viewer = follow(second, session.id)
+    await viewer.until((event) => event.kind === "run.completed", "the first run")
+    const database = new Client({ connectionString: first.database.url as string })
+    await database.connect()
+    await database.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'rewake-notices'")
+    await database.end()
+    await second.append(task.id, "recall")
+    await viewer.until((event) => event.kind === "message.agent" && event.content.includes("bilberry"), "the answer at the other server")
   })
 })
 
