@@ -98,7 +98,7 @@ export const ReceiptRow = memo(function ReceiptRow({ item }: { item: ReceiptItem
         </button>
       </Divider>
       {open && (
-        <dl className="mx-auto mt-2 grid max-w-[480px] grid-cols-[auto_1fr] gap-x-5 gap-y-1 rounded-md border border-line-soft bg-panel px-3.5 py-2.5 text-s">
+        <dl className="mx-auto mt-2 grid max-w-[480px] grid-cols-[minmax(0,auto)_1fr] gap-x-5 gap-y-1 rounded-md border border-line-soft bg-panel px-3.5 py-2.5 text-s">
           <Line term="Level">{receipt.level}</Line>
           <Line term="Agent's memory">{receipt.agent_memory}</Line>
           <Line term="Conversation">{plural(receipt.messages, "message")}</Line>
@@ -109,10 +109,8 @@ export const ReceiptRow = memo(function ReceiptRow({ item }: { item: ReceiptItem
               `, from an archive of ${formatBytes(receipt.files.archive.bytes)}`}
             {typeof receipt.files === "object" && "lost" in receipt.files && `: ${receipt.files.lost.paths.join(", ")}`}
           </Line>
-          {receipt.processes.map((process) => (
-            <Line key={process.what} term={process.what}>
-              {process.outcome}
-            </Line>
+          {receipt.processes.map((process, at) => (
+            <ProcessLine key={at} process={process} />
           ))}
           <Line term="Queue">{plural(receipt.queue, "prompt")}</Line>
           {receipt.attempts.map((attempt, at) => (
@@ -127,10 +125,30 @@ export const ReceiptRow = memo(function ReceiptRow({ item }: { item: ReceiptItem
   )
 })
 
-function Line({ term, children }: { term: string; children: ReactNode }) {
+/** What ran in a terminal is named by its line, and can be typed there again. */
+function ProcessLine({ process }: { process: ReceiptItem["receipt"]["processes"][number] }) {
+  const { runAgain, hasTerminal } = useSessionContext()
+  const { what, outcome, worker_id, command } = process
+  return (
+    <Line term={command === undefined ? what : <code className="font-mono text-[11px]">{what}</code>}>
+      {outcome}
+      {command !== undefined && worker_id !== undefined && outcome === "ended" && hasTerminal(worker_id) && (
+        <button
+          type="button"
+          onClick={() => runAgain(worker_id, command)}
+          className="ml-2 text-text underline underline-offset-2 touch:min-h-11"
+        >
+          Run again
+        </button>
+      )}
+    </Line>
+  )
+}
+
+function Line({ term, children }: { term: ReactNode; children: ReactNode }) {
   return (
     <>
-      <dt className="text-text-3">{term}</dt>
+      <dt className="min-w-0 break-words text-text-3">{term}</dt>
       <dd className="min-w-0 break-words text-text-2">{children}</dd>
     </>
   )

@@ -8,6 +8,9 @@ export type SessionContextValue = {
   folds: Map<string, boolean>
   /** Gives the agent back the memory that a fresh start put aside. */
   undoFresh: () => void
+  /** Types a line into the terminal it ended in. */
+  runAgain: (workerId: string, command: string) => void
+  hasTerminal: (workerId: string) => boolean
 }
 
 const Context = createContext<SessionContextValue | null>(null)

@@ -3,7 +3,9 @@
 import { useMemo, useRef } from "react"
 import { NotFound } from "@/components/frame/not-found"
 import { TaskRestoreDialog } from "@/components/task/task-restore-dialog"
-import { useDraft, usePast } from "@/lib/client/hooks"
+import { useWorkersPanel } from "@/components/terminal/use-workers-panel"
+import { WorkersPanel } from "@/components/terminal/workers-panel"
+import { useDraft, useLatest, usePast } from "@/lib/client/hooks"
 import { useAgentName } from "@/lib/client/queries/agents"
 import { useOutbox } from "@/lib/client/queries/outbox"
 import { useCancelRun, useSession } from "@/lib/client/queries/session"
@@ -57,9 +59,20 @@ export function SessionScreen({ taskId, sessionId }: { taskId: number; sessionId
     onComeBack: restore.open,
   })
   const undoFresh = actions.onUndoFresh
-  const context = useMemo(() => ({ agentName, answers, folds, undoFresh }), [agentName, answers, folds, undoFresh])
   const justWoken = useJustWoken(transcript.woken)
-  const [tab, setTab] = useSessionTab()
+  const { tab, split, setTab, setSplit } = useSessionTab()
+  const terminals = useWorkersPanel({
+    ...{ sessionId, tab, split, onTab: setTab, onSplit: setSplit },
+    executorStatus: report?.executor_status === "unknown" ? "unknown" : session.data?.executor_status,
+  })
+
+  const runAgain = useLatest(terminals.runAgain)
+  const openTabs = terminals.workers.map((worker) => worker.id).join(" ")
+  const context = useMemo(() => {
+    const open = new Set(openTabs.split(" "))
+    const again = (workerId: string, command: string) => void runAgain.current(workerId, command)
+    return { agentName, answers, folds, undoFresh, runAgain: again, hasTerminal: (id: string) => open.has(id) }
+  }, [agentName, answers, folds, undoFresh, openTabs, runAgain])
 
   const phase: Phase = session.data ? phaseOf(session.data) : "idle"
   const running = transcript.run !== null
@@ -80,9 +93,10 @@ export function SessionScreen({ taskId, sessionId }: { taskId: number; sessionId
   return (
     <SessionProvider value={context}>
       <SessionHead task={task.data} session={session.data} processesSince={transcript.processesSince} report={report} />
-      <SessionTabs task={task.data} sessionId={sessionId} tab={tab} onTab={setTab} />
+      <SessionTabs task={task.data} sessionId={sessionId} tab={tab} onTab={setTab} terminals={terminals} />
       <BannerStrip banner={banner} agentName={agentName} actions={actions} progress={restore.progress} />
       {tab === "timeline" && <TimelinePanel feed={feed} />}
+      <WorkersPanel panel={terminals} items={transcript.items} />
       {tab === "chat" && <TranscriptPane feed={feed} sent={outbox.sent} />}
       <div
         hidden={tab !== "chat"}

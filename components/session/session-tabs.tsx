@@ -3,8 +3,12 @@
 import { Plus } from "lucide-react"
 import Link from "next/link"
 import { useRouter } from "next/navigation"
+import { Fragment } from "react"
 import { comesBackSentence } from "@/components/task/agent-picker"
 import { PhaseGlyph } from "@/components/task/phase-glyph"
+import { NewWorker } from "@/components/terminal/new-worker"
+import type { WorkersPanel } from "@/components/terminal/use-workers-panel"
+import { WorkerTab } from "@/components/terminal/worker-tab"
 import { IconButton } from "@/components/ui/button"
 import { cn } from "@/components/ui/cn"
 import { MenuContent, MenuItem, MenuLabel, MenuRoot, MenuTrigger } from "@/components/ui/menu"
@@ -13,17 +17,41 @@ import { useCreateSession } from "@/lib/client/queries/tasks"
 import { phaseOf, phaseWord, sessionPath } from "@/lib/client/session-phase"
 import { isPutAway } from "@/lib/client/task-restore"
 import type { SessionView, TaskView } from "@/lib/contracts/task"
-import { SESSION_TABS, type SessionTab } from "./use-session-tab"
+import { SESSION_TABS, type SessionTab, type WorkerTab as WorkerTabName } from "./use-session-tab"
 
-type SessionTabsProps = { task: TaskView | undefined; sessionId: string; tab: SessionTab; onTab?: (tab: SessionTab) => void }
+type SessionTabsProps = {
+  task: TaskView | undefined
+  sessionId: string
+  tab: SessionTab
+  onTab?: (tab: SessionTab) => void
+  /** The session's terminals, between the chat and the rest. */
+  terminals?: WorkersPanel
+}
 
-export function SessionTabs({ task, sessionId, tab, onTab }: SessionTabsProps) {
+export function SessionTabs({ task, sessionId, tab, onTab, terminals }: SessionTabsProps) {
   return (
     <div className="flex h-[38px] shrink-0 items-stretch gap-3 border-line-soft border-b px-3.5 touch:h-[52px]">
-      <div role="tablist" aria-label="Views" className="flex shrink-0 gap-0.5">
-        {SESSION_TABS.map((name) => (
-          <Tab key={name} name={name} selected={name === tab} onTab={onTab} />
-        ))}
+      <div className="flex min-w-0 shrink items-stretch gap-1">
+        <div role="tablist" aria-label="Views" className="flex min-w-0 gap-0.5 overflow-x-auto overflow-y-hidden [scrollbar-width:none]">
+          {SESSION_TABS.map((name) => (
+            <Fragment key={name}>
+              <Tab name={name} selected={name === tab} onTab={onTab} />
+              {name === "chat" &&
+                terminals?.workers.map((worker, place) => (
+                  <WorkerTab
+                    key={worker.id}
+                    worker={worker}
+                    place={place}
+                    selected={worker.id === tab || worker.id === terminals.right?.id}
+                    set={terminals.set}
+                    actions={terminals.tabs}
+                    onArrow={toNeighbour}
+                  />
+                ))}
+            </Fragment>
+          ))}
+        </div>
+        {terminals && <NewWorker unready={terminals.unready} onOpen={terminals.openNew} />}
       </div>
       <nav aria-label="Sessions" className="ml-auto flex min-w-0 items-center gap-1 overflow-x-auto [scrollbar-width:none]">
         {task &&
@@ -40,9 +68,18 @@ export function SessionTabs({ task, sessionId, tab, onTab }: SessionTabsProps) {
 const isAsleep = (task: TaskView, sessionId: string) =>
   task.sessions.some((session) => session.id === sessionId && isPutAway(session.executor_status))
 
-const tabWord: Record<SessionTab, string> = { chat: "Chat", timeline: "Timeline" }
+type ViewTab = Exclude<SessionTab, WorkerTabName>
+const tabWord: Record<ViewTab, string> = { chat: "Chat", timeline: "Timeline" }
 
-function Tab({ name, selected, onTab }: { name: SessionTab; selected: boolean; onTab: SessionTabsProps["onTab"] }) {
+function toNeighbour(event: React.KeyboardEvent<HTMLElement>): void {
+  if (event.key !== "ArrowRight" && event.key !== "ArrowLeft") return
+  const beside = event.key === "ArrowRight" ? event.currentTarget.nextElementSibling : event.currentTarget.previousElementSibling
+  if (!(beside instanceof HTMLElement)) return
+  beside.focus()
+  beside.click()
+}
+
+function Tab({ name, selected, onTab }: { name: ViewTab; selected: boolean; onTab: SessionTabsProps["onTab"] }) {
   return (
     <button
       type="button"
@@ -50,13 +87,7 @@ function Tab({ name, selected, onTab }: { name: SessionTab; selected: boolean; o
       aria-selected={selected}
       tabIndex={selected ? 0 : -1}
       onClick={() => onTab?.(name)}
-      onKeyDown={(event) => {
-        if (event.key !== "ArrowRight" && event.key !== "ArrowLeft") return
-        const beside = event.key === "ArrowRight" ? event.currentTarget.nextElementSibling : event.currentTarget.previousElementSibling
-        if (!(beside instanceof HTMLElement)) return
-        beside.focus()
-        beside.click()
-      }}
+      onKeyDown={toNeighbour}
       className={cn(
         "-mb-px flex items-center border-b-2 px-[9px]",
         selected ? "border-alive font-[530] text-text" : "border-transparent text-text-3 hover:text-text",

@@ -158,6 +158,10 @@ export class LiveTerminal {
     if (this.stream) this.stream.attach()
     else void this.load()
   }
+  /** Restarted by a person: one that runs hears of it by itself. */
+  readonly retryEnded = (): void => {
+    if (this.view.stream.phase === "ended") this.retry()
+  }
   focus(): void {
     this.screen?.terminal.focus()
   }
