@@ -74,6 +74,7 @@ export async function attachWorker(
 async function endingOf(deps: WorkerDeps, place: Place, workerId: string, epoch: number): Promise<Ending> {
   const row = await deps.db.worker.findUnique({ where: { id: workerId }, select: { closed_at: true } })
   if (!row || row.closed_at !== null) return { exit_code: null, signal: null, reason: "closed" }
+  if (deps.restarting.has(workerId)) return { exit_code: null, signal: null, reason: "restarted" }
   const list = await place.client.ptys(place.session.id).catch(() => null)
   return judgeEnding(list?.ptys.find((pty) => pty.worker_id === workerId) ?? null, epoch)
 }

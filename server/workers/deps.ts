@@ -17,6 +17,8 @@ export type WorkerDeps = {
   reach: Reach
   /** One change at a time to a session's tabs: each counts them before it adds one. */
   turns: KeyedQueue
+  /** Workers whose process is being replaced by this server: its end is no end. */
+  restarting: Set<string>
 }
 
 export const refOf = (session: Session) => ({ id: session.id, task_id: session.task_id, user_id: session.user_id })

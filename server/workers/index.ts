@@ -10,8 +10,8 @@ import { changeWorker, describeWorker, listWorkers, openWorker, restartWorker } 
 export type { AttachedWorker } from "./attach"
 
 /** The tabs of a session and what runs in them. Each call checks ownership itself. */
-export function createWorkers(given: Omit<WorkerDeps, "turns">) {
-  const deps: WorkerDeps = { ...given, turns: createKeyedQueue() }
+export function createWorkers(given: Omit<WorkerDeps, "turns" | "restarting">) {
+  const deps: WorkerDeps = { ...given, turns: createKeyedQueue(), restarting: new Set() }
   const closer = createCloser(deps)
   return {
     list: (person: Person, sessionId: string) => listWorkers(deps, person, sessionId),

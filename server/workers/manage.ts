@@ -63,7 +63,13 @@ export async function restartWorker(
 ): Promise<WorkerView> {
   const { session, worker } = await requireWorker(deps, person, sessionId, workerId)
   requireProcess(worker.type)
-  await raiseProcess(deps, await deps.reach(session), worker, { restart })
+  const place = await deps.reach(session)
+  deps.restarting.add(worker.id)
+  try {
+    await raiseProcess(deps, place, worker, { restart })
+  } finally {
+    deps.restarting.delete(worker.id)
+  }
   return toView(worker)
 }
 
