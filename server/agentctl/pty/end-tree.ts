@@ -17,7 +17,8 @@ export async function endTree(dataDir: string, workerKey: string, root: number |
   const deadline = Date.now() + TERM_GRACE_MS
   while (first.some(isAlive) && Date.now() < deadline) await delay(POLL_MS)
   for (let look = 0; look < LOOKS; look++) {
-    const left = tree()
+    // Those seen first may have lost the parent by which they were found.
+    const left = [...tree(), ...first.filter(isAlive)]
     if (left.length === 0) return
     send(left, "SIGKILL")
     await delay(POLL_MS)

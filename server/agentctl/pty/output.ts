@@ -11,6 +11,9 @@ const RELEASED_BYTES = 128 * 1024
 /** A viewer that takes nothing for this long no longer holds the program back; it reads from disk, or is cut off. */
 const STALLED_MS = 3000
 const BATCH_BYTES = 256 * 1024
+/** The first output after a silence goes at once; what pours is gathered, for every batch costs the same. */
+const GATHER_MS = 4
+const GATHER_BYTES = 64 * 1024
 /** The newest output, for viewers that keep up: they cost no reading. */
 const RECENT_BYTES = 512 * 1024
 const RETRY_WRITE_MS = 1000
@@ -39,6 +42,8 @@ export class Output {
   private pending: (Buffer | Size)[] = []
   private pendingBytes = 0
   private flushing: Promise<void> | null = null
+  private flushedAt = 0
+  private gathered: (() => void) | null = null
   private recent: { offset: number; bytes: Buffer }[] = []
   private recentBytes = 0
   private readonly viewers = new Set<Viewer>()
@@ -61,8 +66,8 @@ export class Output {
 
   /** Copies: the caller's buffer is used again. */
   take(bytes: Buffer): void {
-    this.push(Buffer.from(bytes))
     this.pendingBytes += bytes.length
+    this.push(Buffer.from(bytes))
     this.control()
   }
 
@@ -129,21 +134,38 @@ export class Output {
 
   private push(item: Buffer | Size): void {
     this.pending.push(item)
-    this.flushing ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => this.flush())
+    this.flushing ??= this.flush()
+    if (this.pendingBytes >= GATHER_BYTES) this.gathered?.()
+  }
+
+  private gather(): Promise<void> {
+    const pours = performance.now() - this.flushedAt < GATHER_MS
+    if (!pours || this.pendingBytes >= GATHER_BYTES) return new Promise((resolve) => setImmediate(resolve))
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, GATHER_MS)
+      this.gathered = () => {
+        this.gathered = null
+        clearTimeout(timer)
+        resolve()
+      }
+    })
   }
 
   private async flush(): Promise<void> {
     const { scrollback, screen } = this.options
-    for (let item = this.nextBatch(); item !== undefined; item = this.nextBatch()) {
-      if (!Buffer.isBuffer(item)) {
+    while (this.pending.length > 0) {
+      await this.gather()
+      const item = this.nextBatch()
+      if (Buffer.isBuffer(item)) {
+        const offset = scrollback.head
+        await this.append(item)
+        this.pendingBytes -= item.length
+        this.flushedAt = performance.now()
+        this.publish(offset, item)
+      } else if (item) {
         this.options.sized(scrollback.head, item)
         screen.resize(item)
-        continue
       }
-      const offset = scrollback.head
-      await this.append(item)
-      this.pendingBytes -= item.length
-      this.publish(offset, item)
     }
     this.flushing = null
     this.beQuietSoon()

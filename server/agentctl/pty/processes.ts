@@ -50,7 +50,7 @@ export class ProcessTable {
     return this.entries.get(pid)
   }
 
-  /** Everything a worker's terminal has started, wherever it went: by mark, by terminal session, by descent. */
+  /** Everything a worker's terminal has started, wherever it went: by mark, by descent, by session. */
   treeOf(workerKey: string, root: number | null): ProcessEntry[] {
     const inside = new Map<number, boolean>()
     const belongs = (pid: number): boolean => {
@@ -59,8 +59,9 @@ export class ProcessTable {
       const entry = this.entries.get(pid)
       if (!entry || pid === process.pid) return false
       inside.set(pid, false)
-      const own = pid === root || this.workers.get(pid) === workerKey || (root !== null && entry.session === root)
-      const result = own || belongs(entry.parent)
+      const own = pid === root || entry.session === root || this.workers.get(pid) === workerKey
+      // One that gave away its environment and lost its parent is still in the session of one that is known.
+      const result = own || [entry.parent, entry.session, entry.group].some(belongs)
       inside.set(pid, result)
       return result
     }

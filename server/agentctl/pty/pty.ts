@@ -10,7 +10,7 @@ import { endTree } from "./end-tree"
 import { isExecutable, terminalEnvironment, userShell } from "./environment"
 import { type EpochEnd, Output, type Viewer } from "./output"
 import { ProcessWatch } from "./process-watch"
-import { ProcessTable, workerKey } from "./processes"
+import { ProcessTable, type RunningCommand, workerKey } from "./processes"
 import { PtyRecord } from "./pty-record"
 import type { Size } from "./screen"
 import { ScreenKeeper } from "./screen-keeper"
@@ -69,7 +69,7 @@ export class Pty {
       quiet: () => this.keepTitle(),
     })
     this.watch = new ProcessWatch(
-      () => this.recordRunning(),
+      () => this.recordNow(),
       () => this.output.isWatched,
     )
     this.lastEnd.offset = scrollback.head
@@ -92,9 +92,11 @@ export class Pty {
     return this.live !== null
   }
 
-  describe(table: ProcessTable): PtyState {
-    const { facts } = this.record
+  /** What is told to run in it is on disk: a daemon killed after that can still say what was lost. */
+  async describe(table: ProcessTable): Promise<PtyState> {
     const running = table.running(this.key, this.live?.process.pid ?? null)
+    await this.recordRunning(running)
+    const { facts } = this.record
     const lost = this.live || !facts.process ? [] : facts.running
     return {
       ...{ worker_id: facts.worker_id, type: facts.type, epoch: facts.epoch, cols: facts.cols, rows: facts.rows },
@@ -166,7 +168,7 @@ export class Pty {
     const { cols, rows } = this.record.facts
     if (size.cols === cols && size.rows === rows) return
     this.live?.process.resize(size.cols, size.rows)
-    this.save(size)
+    void this.save(size)
     this.output.size(size)
   }
 
@@ -203,7 +205,7 @@ export class Pty {
   /** Ends the process with everything it and its predecessors started. */
   async end(): Promise<void> {
     const { live } = this
-    this.recordRunning()
+    this.recordNow()
     this.watch.stop()
     await endTree(this.place.dataDir, this.key, live?.process.pid ?? null)
     if (!live) return
@@ -244,25 +246,28 @@ export class Pty {
     await this.record.change({ process: null, exit, running: [] }).catch((error) => this.place.log.error("pty.end_not_recorded", error))
   }
 
-  private recordRunning(): void {
-    if (!this.live) return
-    const running = ProcessTable.read(this.place.dataDir).running(this.key, this.live.process.pid)
-    if (JSON.stringify(running) === JSON.stringify(this.record.facts.running)) return
-    this.save({ running })
+  private recordNow(): void {
+    if (this.live) void this.recordRunning(ProcessTable.read(this.place.dataDir).running(this.key, this.live.process.pid))
+  }
+
+  private async recordRunning(running: RunningCommand[]): Promise<void> {
+    if (!this.live || JSON.stringify(running) === JSON.stringify(this.record.facts.running)) return
+    await this.save({ running })
   }
 
   private keepSize(offset: number, size: Size): void {
     const sizes = [...this.record.facts.sizes.filter((known) => known.offset !== offset), { offset, ...size }].slice(-MAX_SIZES)
-    this.save({ sizes })
+    void this.save({ sizes })
   }
 
   private keepTitle(): void {
     const { title } = this.screen
-    if (title !== this.record.facts.title) this.save({ title })
+    if (title !== this.record.facts.title) void this.save({ title })
   }
 
-  private save(part: Parameters<PtyRecord["change"]>[0]): void {
-    this.record.change(part).catch((error) => this.place.log.error("pty.not_recorded", error, { session_id: this.place.sessionId }))
+  /** Not written, it costs a receipt its words; the terminal goes on. */
+  private save(part: Parameters<PtyRecord["change"]>[0]): Promise<void> {
+    return this.record.change(part).catch((error) => this.place.log.error("pty.not_recorded", error, { session_id: this.place.sessionId }))
   }
 }
 

@@ -28,7 +28,7 @@ export class Ptys {
     const ids = (await readdir(this.folder).catch(() => [])).filter((name) => WORKER_ID.test(name)).sort()
     const ptys = await Promise.all(ids.map((id) => this.load(id)))
     const table = ProcessTable.read(this.place.dataDir)
-    return ptys.flatMap((pty) => (pty ? [pty.describe(table)] : []))
+    return Promise.all(ptys.filter((pty) => pty !== null).map((pty) => pty.describe(table)))
   }
 
   /** One that lives is left alone; two callers at once get the same one. */
@@ -37,7 +37,7 @@ export class Ptys {
       if (this.place.shuttingDown()) throw new Failure("INTERNAL", "The daemon is ending.")
       const pty = (await this.load(workerId)) ?? (await this.create(workerId, body.type))
       const restored = await pty.start(body, cwd)
-      return { ...pty.describe(ProcessTable.read(this.place.dataDir)), restored }
+      return { ...(await pty.describe(ProcessTable.read(this.place.dataDir))), restored }
     })
   }
 

@@ -7,9 +7,9 @@ import { Screen, type Size } from "./screen"
 import type { Scrollback } from "./scrollback"
 
 /** While output pours, the screen is kept this often, so that drawing it again after a kill stays short. */
-const CHECKPOINT_BYTES = 4 * 1024 * 1024
+const CHECKPOINT_BYTES = 8 * 1024 * 1024
 /** Without a kept screen, or with one older than this, only the newest output is drawn again. */
-const REDRAW_BYTES = 8 * 1024 * 1024
+const REDRAW_BYTES = 10 * 1024 * 1024
 
 const Kept = z.object({ offset: z.number().int(), cols: z.number().int(), rows: z.number().int(), title: z.string().nullable() })
 export interface SizeChange extends Size {
@@ -36,9 +36,13 @@ export class ScreenKeeper {
   private position = 0
   private keptAt = -1
   private closed = false
+  /** What lies before was drawn once, by this daemon or an earlier one, and its questions were answered then. */
+  private answered: number
   private readonly serial = createSerial()
 
-  constructor(private readonly options: KeeperOptions) {}
+  constructor(private readonly options: KeeperOptions) {
+    this.answered = options.scrollback.head
+  }
 
   /** How much the drawing lags behind the output. */
   get behind(): number {
@@ -98,9 +102,10 @@ export class ScreenKeeper {
     const { scrollback } = this.options
     const kept = await this.readKept()
     const start = kept?.offset ?? Math.max(scrollback.first, scrollback.head - REDRAW_BYTES)
-    let live = false
-    const answer = (bytes: Buffer) => live && this.options.answer(bytes)
-    const screen = new Screen(kept ?? this.sizeAt(start), start, answer, () => this.drew())
+    const screen: Screen = new Screen(kept ?? this.sizeAt(start), start, {
+      answer: (bytes) => screen.offset >= this.answered && this.options.answer(bytes),
+      drew: () => this.drew(screen),
+    })
     screen.title = kept?.title ?? null
     if (kept) await screen.draw(kept.drawing)
     const reader = scrollback.reader()
@@ -116,7 +121,7 @@ export class ScreenKeeper {
         if (this.position === scrollback.head && this.sizeAt(this.position) === due) break
         continue
       }
-      const bytes = await reader.read(this.position, this.nextChange(this.position) - this.position)
+      const bytes = await reader.read(this.position, this.pieceEnd(this.position) - this.position)
       if (bytes === null || this.closed) this.position = Math.max(scrollback.first, scrollback.head)
       else {
         screen.write(bytes)
@@ -124,19 +129,16 @@ export class ScreenKeeper {
         if (screen.behind > 1024 * 1024) await screen.settled()
       }
     }
-    live = true
     this.keptAt = kept?.offset ?? -1
     if (!this.closed) this.screen = screen
     await reader.close()
     return screen
   }
 
-  private drew(): void {
-    const { screen } = this
-    if (screen) {
-      this.title = screen.title
-      if (screen.offset - Math.max(this.keptAt, 0) > CHECKPOINT_BYTES) void this.keep().catch(() => undefined)
-    }
+  private drew(screen: Screen): void {
+    this.answered = Math.max(this.answered, screen.offset)
+    this.title = screen.title
+    if (screen === this.screen && screen.offset - Math.max(this.keptAt, 0) > CHECKPOINT_BYTES) void this.keep().catch(() => undefined)
     this.options.caughtUp()
   }
 
@@ -145,8 +147,10 @@ export class ScreenKeeper {
     return sizes.findLast((size) => size.offset <= offset) ?? sizes[0] ?? { offset: 0, cols: 80, rows: 24 }
   }
 
-  private nextChange(offset: number): number {
-    return Math.min(this.options.sizes().find((size) => size.offset > offset)?.offset ?? Number.POSITIVE_INFINITY, offset + 64 * 1024)
+  /** Where the next piece to draw must end: before another size, and before what was never drawn. */
+  private pieceEnd(offset: number): number {
+    const ends = [...this.options.sizes().map((size) => size.offset), this.answered].filter((end) => end > offset)
+    return Math.min(...ends, offset + 64 * 1024)
   }
 
   private async readKept() {

@@ -32,20 +32,19 @@ export class Screen {
   /** Bytes that were given and are not drawn yet. */
   behind = 0
 
-  /** `offset` is where the bytes it is given begin; `answer` gets what programs ask a terminal about itself. */
+  /** `offset` is where the bytes it is given begin; `answer` gets what a terminal says when a program asks it about itself. */
   constructor(
-    size: Size,
+    { cols, rows }: Size,
     public offset: number,
-    answer: (bytes: Buffer) => void,
-    private readonly caughtUp: () => void,
+    private readonly told: { answer(bytes: Buffer): void; drew(): void },
   ) {
-    this.terminal = new Terminal({ ...size, scrollback: SNAPSHOT_LINES, allowProposedApi: true, logLevel: "off" })
+    this.terminal = new Terminal({ cols, rows, scrollback: SNAPSHOT_LINES, allowProposedApi: true, logLevel: "off" })
     this.terminal.loadAddon(this.serializer as never)
     this.terminal.onTitleChange((title) => {
       this.title = title.slice(0, 200)
     })
-    this.terminal.onData((text) => answer(Buffer.from(text, "utf8")))
-    this.terminal.onBinary((text) => answer(Buffer.from(text, "latin1")))
+    this.terminal.onData((text) => told.answer(Buffer.from(text, "utf8")))
+    this.terminal.onBinary((text) => told.answer(Buffer.from(text, "latin1")))
   }
 
   get size(): Size {
@@ -77,7 +76,7 @@ export class Screen {
     if (this.working) await new Promise<void>((resolve) => this.idle.push(resolve))
   }
 
-  /** Rows of the screen down to the last one that holds anything, and whether the cursor's row is empty before the cursor. */
+  /** Rows of the screen down to the last one that holds anything. */
   usedRows(): number {
     const { active } = this.terminal.buffer
     for (let row = this.terminal.rows - 1; row >= 0; row--) {
@@ -130,7 +129,7 @@ export class Screen {
     this.terminal.write(bytes.subarray(0, length), () => {
       this.offset += length
       this.behind -= next.length
-      this.caughtUp()
+      this.told.drew()
       this.work()
     })
   }

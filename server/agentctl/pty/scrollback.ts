@@ -34,7 +34,7 @@ export class Scrollback {
     private segments: Segment[],
   ) {}
 
-  /** The longest run of bytes that ends with the newest; drafts and what lies before a hole go. */
+  /** The longest run of bytes that ends with the newest; drafts, what is broken and what lies before a hole go. */
   static async open(folder: string): Promise<Scrollback> {
     const found = new Map<number, Segment>()
     for (const name of await readdir(folder)) {
@@ -43,15 +43,15 @@ export class Scrollback {
       if (!digits) continue
       const start = Number(digits)
       const packed = suffix === "gz"
-      // Named only when it is whole; the raw one beside it was about to be removed.
-      if (packed && found.has(start)) await rm(join(folder, `${digits}.raw`), { force: true })
-      if (!packed && found.get(start)?.packed) await rm(join(folder, name), { force: true })
-      else found.set(start, { start, end: start + (await lengthOf(join(folder, name), packed).catch(() => 0)), packed })
+      const length = await lengthOf(join(folder, name), packed)
+      if (length === null) await rm(join(folder, name), { force: true })
+      else if (packed || !found.get(start)?.packed) found.set(start, { start, end: start + length, packed })
     }
     const segments = [...found.values()].sort((a, b) => a.start - b.start)
     const hole = segments.findLastIndex((segment, i) => i > 0 && segments[i - 1]?.end !== segment.start)
     const dropped = hole > 0 ? segments.splice(0, hole) : []
     for (const segment of dropped) await rm(join(folder, fileName(segment)), { force: true })
+    for (const segment of segments) if (segment.packed) await rm(join(folder, fileName({ ...segment, packed: false })), { force: true })
     return new Scrollback(folder, segments)
   }
 
@@ -202,7 +202,11 @@ export class ScrollbackReader {
 const fileName = ({ start, packed }: { start: number; packed: boolean }): string =>
   `${String(start).padStart(15, "0")}.${packed ? "gz" : "raw"}`
 
-async function lengthOf(path: string, packed: boolean): Promise<number> {
-  // A compressed one ends with the length of what it holds.
-  return packed ? (await readFile(path)).subarray(-4).readUInt32LE(0) : (await stat(path)).size
+/** Null for one that cannot be read. */
+async function lengthOf(path: string, packed: boolean): Promise<number | null> {
+  if (!packed) return (await stat(path)).size
+  return decompress(await readFile(path)).then(
+    (bytes) => bytes.length,
+    () => null,
+  )
 }
