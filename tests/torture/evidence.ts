@@ -75,7 +75,7 @@ async function gatherSession(world: World, session: WorldSession): Promise<Sessi
     name: `${world.nameOf(session_id)} (${session.agent}, ${session_id})`,
     session,
     log,
-    sinceSpool: rows.executor.status === "deleted" ? [] : log.slice(log.findLastIndex(({ kind }) => kind === "executor.deleted") + 1),
+    sinceSpool: isAway(rows) ? [] : log.slice(log.findLastIndex(({ kind }) => kind === "executor.deleted") + 1),
     rows,
     status: await statusOf(world, session),
     daemon: await place.daemonSession(session_id),
@@ -85,6 +85,9 @@ async function gatherSession(world: World, session: WorldSession): Promise<Sessi
     carriedOut: readHeard(placeOfFiles(rows)),
   }
 }
+
+/** In its archive: put away, or back with its task and not used since. */
+export const isAway = ({ executor }: Pick<Rows, "executor">) => executor.status === "deleted" || executor.restore_archive_id !== null
 
 /** Where the session's files are now; null: nowhere. */
 function placeOfFiles({ executor, archive }: Rows): SessionEvidence["files"] {
