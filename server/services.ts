@@ -9,6 +9,7 @@ import type { Boot } from "./recovery"
 import type { Sessions } from "./sessions"
 import type { Transfer } from "./transfer"
 import type { Workers } from "./workers"
+import type { Workspace } from "./workspace"
 
 /** The running set. Types only: Next must never bundle a second coordinator, a driver or a daemon client. */
 export type Services = {
@@ -23,6 +24,7 @@ export type Services = {
   sessions: Sessions
   transfer: Transfer
   workers: Workers
+  workspace: Workspace
   admin: SystemStatus
   gateway: Gateway
   currentUser: (credentials: Credentials) => Promise<Caller | null>

@@ -20,6 +20,7 @@ import type { Services } from "./services"
 import { createSessions } from "./sessions"
 import { createTransfer } from "./transfer"
 import { createWorkers } from "./workers"
+import { createWorkspace } from "./workspace"
 
 /** Where this build's files lie. */
 export type Build = { id: string; programs: string; writerScript: URL | string }
@@ -112,12 +113,14 @@ export async function createServices(options: {
   })
   const reach = createReach({ db, executors, recover: coordinator.recover })
   const workers = createWorkers({ db, journal, clock, logger, agents, reach })
+  const workspace = createWorkspace({ db, journal, clock, logger, reach, append: sessions.append })
   const gateway = createGateway({
     http,
     journal,
     db,
     sessions,
     workers,
+    workspace,
     currentUser,
     logger,
     allowOrigin: (origin, host) => origin === undefined || (URL.canParse(origin) && new URL(origin).host === host),
@@ -164,6 +167,7 @@ export async function createServices(options: {
     signInLimit,
     sessions,
     transfer,
+    workspace,
     workers,
     admin: createSystemStatus({
       db,
@@ -203,6 +207,7 @@ export async function createServices(options: {
       workers.stop()
       await reaper?.stop()
       await gateway.close()
+      workspace.close()
       await coordinator.close()
       await boot.end()
       await notices.close()

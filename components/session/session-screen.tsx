@@ -5,6 +5,7 @@ import { NotFound } from "@/components/frame/not-found"
 import { TaskRestoreDialog } from "@/components/task/task-restore-dialog"
 import { useWorkersPanel } from "@/components/terminal/use-workers-panel"
 import { WorkersPanel } from "@/components/terminal/workers-panel"
+import { useWorkspacePanels, WorkspacePanels } from "@/components/workspace/workspace-panels"
 import { useDraft, useLatest, usePast } from "@/lib/client/hooks"
 import { useAgentName } from "@/lib/client/queries/agents"
 import { useOutbox } from "@/lib/client/queries/outbox"
@@ -66,6 +67,7 @@ export function SessionScreen({ taskId, sessionId }: { taskId: number; sessionId
     executorStatus: report?.executor_status === "unknown" ? "unknown" : session.data?.executor_status,
   })
 
+  const workspace = useWorkspacePanels(sessionId, session.data)
   const runAgain = useLatest(terminals.runAgain)
   const openTabs = terminals.workers.map((worker) => worker.id).join(" ")
   const context = useMemo(() => {
@@ -93,8 +95,14 @@ export function SessionScreen({ taskId, sessionId }: { taskId: number; sessionId
   return (
     <SessionProvider value={context}>
       <SessionHead task={task.data} session={session.data} processesSince={transcript.processesSince} report={report} />
-      <SessionTabs task={task.data} sessionId={sessionId} tab={tab} onTab={setTab} terminals={terminals} />
+      <SessionTabs task={task.data} sessionId={sessionId} tab={tab} states={workspace.tabs} onTab={setTab} terminals={terminals} />
       <BannerStrip banner={banner} agentName={agentName} actions={actions} progress={restore.progress} />
+      <WorkspacePanels
+        sessionId={sessionId}
+        state={workspace.state}
+        shown={tab === "changes" || tab === "files" ? tab : null}
+        onFiles={() => setTab("files")}
+      />
       {tab === "timeline" && <TimelinePanel feed={feed} />}
       <WorkersPanel panel={terminals} items={transcript.items} />
       {tab === "chat" && <TranscriptPane feed={feed} sent={outbox.sent} />}

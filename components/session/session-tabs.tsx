@@ -19,23 +19,26 @@ import { isPutAway } from "@/lib/client/task-restore"
 import type { SessionView, TaskView } from "@/lib/contracts/task"
 import { SESSION_TABS, type SessionTab, type WorkerTab as WorkerTabName } from "./use-session-tab"
 
+/** `count` stands beside its word; `disabled` says why it cannot be opened yet. */
+type TabState = { count?: number | undefined; disabled?: string | undefined }
 type SessionTabsProps = {
   task: TaskView | undefined
   sessionId: string
   tab: SessionTab
+  states?: Partial<Record<ViewTab, TabState>>
   onTab?: (tab: SessionTab) => void
   /** The session's terminals, between the chat and the rest. */
   terminals?: WorkersPanel
 }
 
-export function SessionTabs({ task, sessionId, tab, onTab, terminals }: SessionTabsProps) {
+export function SessionTabs({ task, sessionId, tab, states, onTab, terminals }: SessionTabsProps) {
   return (
     <div className="flex h-[38px] shrink-0 items-stretch gap-3 border-line-soft border-b px-3.5 touch:h-[52px]">
       <div className="flex min-w-0 shrink items-stretch gap-1">
         <div role="tablist" aria-label="Views" className="flex min-w-0 gap-0.5 overflow-x-auto overflow-y-hidden [scrollbar-width:none]">
           {SESSION_TABS.map((name) => (
             <Fragment key={name}>
-              <Tab name={name} selected={name === tab} onTab={onTab} />
+              <Tab name={name} selected={name === tab} state={states?.[name] ?? {}} onTab={onTab} />
               {name === "chat" &&
                 terminals?.workers.map((worker, place) => (
                   <WorkerTab
@@ -69,7 +72,7 @@ const isAsleep = (task: TaskView, sessionId: string) =>
   task.sessions.some((session) => session.id === sessionId && isPutAway(session.executor_status))
 
 type ViewTab = Exclude<SessionTab, WorkerTabName>
-const tabWord: Record<ViewTab, string> = { chat: "Chat", timeline: "Timeline" }
+const tabWord: Record<ViewTab, string> = { chat: "Chat", changes: "Changes", files: "Files", timeline: "Timeline" }
 
 function toNeighbour(event: React.KeyboardEvent<HTMLElement>): void {
   if (event.key !== "ArrowRight" && event.key !== "ArrowLeft") return
@@ -79,21 +82,30 @@ function toNeighbour(event: React.KeyboardEvent<HTMLElement>): void {
   beside.click()
 }
 
-function Tab({ name, selected, onTab }: { name: ViewTab; selected: boolean; onTab: SessionTabsProps["onTab"] }) {
+type TabProps = { name: ViewTab; selected: boolean; state: TabState; onTab: SessionTabsProps["onTab"] }
+
+function Tab({ name, selected, state, onTab }: TabProps) {
+  const disabled = state.disabled !== undefined && !selected
   return (
     <button
       type="button"
       role="tab"
       aria-selected={selected}
       tabIndex={selected ? 0 : -1}
-      onClick={() => onTab?.(name)}
+      aria-disabled={disabled || undefined}
+      title={disabled ? state.disabled : undefined}
+      onClick={() => !disabled && onTab?.(name)}
       onKeyDown={toNeighbour}
       className={cn(
         "-mb-px flex items-center border-b-2 px-[9px]",
         selected ? "border-alive font-[530] text-text" : "border-transparent text-text-3 hover:text-text",
+        disabled && "opacity-50 hover:text-text-3",
       )}
     >
       {tabWord[name]}
+      {state.count !== undefined && state.count > 0 && (
+        <span className="ml-1.5 rounded-full bg-hover px-1.5 text-text-2 text-xs tabular-nums">{state.count}</span>
+      )}
     </button>
   )
 }

@@ -1,6 +1,6 @@
 import { useSearchParams } from "next/navigation"
 
-export const SESSION_TABS = ["chat", "timeline"] as const
+export const SESSION_TABS = ["chat", "changes", "files", "timeline"] as const
 export type WorkerTab = `wrk_${string}`
 export type SessionTab = (typeof SESSION_TABS)[number] | WorkerTab
 

@@ -32,7 +32,7 @@ export function errorSentence(error: unknown): string {
     case "TASK_EXPIRED_RESTORABLE":
       return "This task was put away after being unused. Your message is kept here."
     case "NOT_READY":
-      return "The server is starting. Try again in a moment."
+      return `${error.message} Try again in a moment.`
     case "PROMPT_NOT_QUEUED":
       return "This message is already on its way to the agent."
     case "RESUME_TOKEN_REJECTED":

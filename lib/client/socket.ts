@@ -35,6 +35,7 @@ const taskListeners = new Set<(taskId: number) => void>()
 const progressListeners = new Set<(progress: RestoreProgress) => void>()
 const subscribers = new Map<string, SessionSubscriber>()
 const workerListeners = new Map<string, WorkerListener>()
+const workspaceListeners = new Map<string, Set<() => void>>()
 
 function setState(next: ConnectionState): void {
   if (state === next) return
@@ -54,6 +55,7 @@ function connection(): Socket<ServerToClientEvents, ClientToServerEvents> {
     setState("connected")
     for (const sessionId of subscribers.keys()) sendSubscribe(opened, sessionId)
     for (const listener of workerListeners.values()) listener.onConnected()
+    for (const sessionId of workspaceListeners.keys()) sendWatch(opened, sessionId)
   })
   opened.on("disconnect", (reason) => {
     setState("reconnecting")
@@ -78,6 +80,7 @@ function connection(): Socket<ServerToClientEvents, ClientToServerEvents> {
   opened.on("session.restore_progress", (progress) => {
     for (const listener of progressListeners) listener(progress)
   })
+  opened.on("workspace.changed", ({ session_id }) => tellWorkspace(session_id))
   opened.on("worker.output", (output) => workerListeners.get(output.worker_id)?.onOutput(output))
   opened.on("worker.exit", (exit) => workerListeners.get(exit.worker_id)?.onExit(exit))
   socket = opened
@@ -104,6 +107,33 @@ export function subscribeSession(sessionId: string, subscriber: SessionSubscribe
     if (subscribers.get(sessionId) !== subscriber) return
     subscribers.delete(sessionId)
     if (open.connected) open.emit("session.unsubscribe", { session_id: sessionId })
+  }
+}
+
+const tellWorkspace = (sessionId: string) => {
+  for (const listener of workspaceListeners.get(sessionId) ?? []) listener()
+}
+
+/** What changed before the watch was there, or while it was not, is told by nobody: so everybody looks once more. */
+function sendWatch(to: Socket<ServerToClientEvents, ClientToServerEvents>, sessionId: string): void {
+  to.emit("workspace.watch", { session_id: sessionId }, (answer) => {
+    if (!isRefused(answer)) tellWorkspace(sessionId)
+  })
+}
+
+/** Calls back whenever something in the session's workspace may have changed. */
+export function watchWorkspace(sessionId: string, listener: () => void): () => void {
+  const open = connection()
+  const known = workspaceListeners.get(sessionId)
+  const listeners = known ?? new Set()
+  listeners.add(listener)
+  workspaceListeners.set(sessionId, listeners)
+  if (!known && open.connected) sendWatch(open, sessionId)
+  return () => {
+    listeners.delete(listener)
+    if (listeners.size > 0 || workspaceListeners.get(sessionId) !== listeners) return
+    workspaceListeners.delete(sessionId)
+    if (open.connected) open.emit("workspace.unwatch", { session_id: sessionId })
   }
 }
 

@@ -22,6 +22,13 @@ export type ErrorDetails = {
   PAYLOAD_TOO_LARGE: { limit_bytes: number }
   WORKSPACE_NOT_FOUND: { path: string }
   WORKSPACE_NOT_ALLOWED: { path: string }
+  /** The files were put away with their task; it has to be continued first. */
+  WORKSPACE_PUT_AWAY: object
+  NO_REPOSITORY: object
+  PATH_REFUSED: { reason: string }
+  /** `etag` is the file's now; null when it is gone. */
+  FILE_CONFLICT: { reason: "exists" | "changed"; etag: string | null }
+  DISK_FULL: object
   AGENT_UNAVAILABLE: { agent: string }
   RATE_LIMITED: { retry_after_seconds: number }
   QUEUE_FULL: { limit: number }
@@ -48,12 +55,17 @@ export const httpStatus = {
   PAYLOAD_TOO_LARGE: 413,
   WORKSPACE_NOT_FOUND: 422,
   WORKSPACE_NOT_ALLOWED: 422,
+  WORKSPACE_PUT_AWAY: 409,
+  NO_REPOSITORY: 422,
+  PATH_REFUSED: 422,
+  FILE_CONFLICT: 409,
   AGENT_UNAVAILABLE: 422,
   RATE_LIMITED: 429,
   QUEUE_FULL: 429,
   WORKER_LIMIT: 429,
   INTERNAL: 500,
   NOT_READY: 503,
+  DISK_FULL: 507,
 } satisfies Record<ErrorCode, number>
 
 const tag: unique symbol = Symbol.for("rewake.error") as never

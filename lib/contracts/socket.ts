@@ -39,6 +39,8 @@ export type ServerToClientEvents = Record<PushName, (event: PushedEvent) => void
   "task.changed": (change: { task_id: number }) => void
   /** How far a restore is. No fact of the journal: whoever misses one sees the next. */
   "session.restore_progress": (progress: RestoreProgress) => void
+  /** Something in the workspace changed: ask again for what is shown of it. */
+  "workspace.changed": (change: { session_id: string }) => void
   "worker.output": (output: WorkerOutput) => void
   "worker.exit": (exit: WorkerExit) => void
 }
@@ -56,6 +58,8 @@ export type ClientToServerEvents = {
     request: { session_id: string; fresh?: boolean },
     ack: Ack<{ session_id: string; resume_strategy: string; already_running: boolean }>,
   ) => void
+  "workspace.watch": (request: { session_id: string }, ack?: Ack<object>) => void
+  "workspace.unwatch": (request: { session_id: string }, ack?: Ack<object>) => void
   "worker.attach": (request: AttachWorker, ack: Ack<WorkerAttached>) => void
   "worker.input": (request: WhichWorker & { data: string | Uint8Array }, ack?: Ack<object>) => void
   "worker.resize": (request: WhichWorker & { cols: number; rows: number }, ack?: Ack<object>) => void

@@ -97,7 +97,10 @@ export type FileDiff = z.infer<typeof FileDiff>
 export const FilePath = z.string().max(4096)
 export const FileQuery = z.object({ path: FilePath.min(1), download: z.enum(["1"]).optional() })
 export const FolderQuery = z.object({ path: FilePath.default("") })
-export const DiffQuery = z.object({ path: FilePath.min(1).optional(), of: DiffOf.optional(), old_path: FilePath.optional() })
+/** Nothing: the summary. A path and which of its changes: that one. */
+export const DiffQuery = z
+  .object({ path: FilePath.min(1).optional(), of: DiffOf.optional(), old_path: FilePath.optional() })
+  .refine(({ path, of }) => (path === undefined) === (of === undefined), "path and of come together")
 
 /** What a database can keep as text: no NUL, no half of a character. */
 const storable = (text: string) => text.replace(/[\0\p{Cs}]/gu, "�")

@@ -1,4 +1,5 @@
 import http from "node:http"
+import { Readable } from "node:stream"
 import type { z } from "zod"
 import {
   ArchiveState,
@@ -22,6 +23,7 @@ import {
 } from "../../lib/contracts/agentctl/protocol"
 import type { Outcome } from "../../lib/contracts/waits"
 import { ptyCalls } from "./pty-calls"
+import { workspaceCalls } from "./workspace-calls"
 
 export type Endpoint = { url: string; secret: string; instance_id: string }
 
@@ -49,10 +51,21 @@ const agent = new http.Agent({ keepAlive: true, maxSockets: 64 })
 
 /** `bytes` go as they are, in place of a body in JSON. */
 type Call = { method: string; path: string; body?: unknown; bytes?: Uint8Array; epoch?: number; timeoutMs?: number }
+/** A body that is neither held nor parsed, in either direction. */
+export type Exchange = {
+  method: string
+  path: string
+  headers?: Record<string, string>
+  epoch?: number
+  body?: AsyncIterable<Uint8Array>
+  /** Statuses that are an answer, not a refusal. */
+  accept: number[]
+}
 export type Transport = {
   call: (options: Call) => Promise<unknown>
   ask: <S extends z.ZodType>(schema: S, options: Call) => Promise<z.infer<S>>
   open: (path: string, signal: AbortSignal) => Promise<http.IncomingMessage>
+  exchange: (options: Exchange) => Promise<http.IncomingMessage>
   path: (sessionId: string, rest?: string) => string
 }
 
@@ -110,6 +123,27 @@ export function createAgentctlClient(endpoint: Endpoint) {
       })
     })
 
+  function exchange({ method, path, headers: extra, epoch, body, accept }: Exchange): Promise<http.IncomingMessage> {
+    return new Promise((resolve, reject) => {
+      const request = http.request(`${endpoint.url}${path}`, { method, agent: false, headers: { ...headers(epoch), ...extra } })
+      const source = Readable.from(body ?? [])
+      request.on("error", (cause) => {
+        source.destroy()
+        reject(new DaemonUnreachable(`agentctl did not answer ${method} ${path}: ${cause.message}`, { cause }))
+      })
+      request.on("response", (response) => {
+        if (accept.includes(response.statusCode ?? 0)) return resolve(response)
+        const chunks: Buffer[] = []
+        response.on("data", (chunk: Buffer) => chunks.push(chunk))
+        response.on("error", () => reject(new DaemonUnreachable("agentctl's answer broke off")))
+        response.on("end", () => settleResponse(response.statusCode ?? 0, Buffer.concat(chunks).toString("utf8"), () => {}, reject))
+      })
+      // Half a body must not arrive as a whole one.
+      source.on("error", (cause) => request.destroy(cause))
+      source.pipe(request)
+    })
+  }
+
   return {
     endpoint,
     health: (timeoutMs = CALL_TIMEOUT_MS) => ask(Health, { method: "GET", path: "/health", timeoutMs }),
@@ -150,6 +184,7 @@ export function createAgentctlClient(endpoint: Endpoint) {
     shutdown: () => call({ method: "POST", path: "/shutdown", body: {} }),
 
     ...ptyCalls({ call, ask, open, path }),
+    ...workspaceCalls({ ask, open, exchange, path }),
 
     /** The spool from a cursor, for as long as both sides live. */
     openEvents(id: string, after: number, spool_id: string | null, signal: AbortSignal) {

@@ -15,7 +15,7 @@ const PTY_TIMEOUT_MS = 30_000
 export type PtyOutput = { stream: IncomingMessage; epoch: number; offset: number; snapshot_bytes: number }
 
 /** Terminals: the part of agentctl's client that speaks of them. */
-export function ptyCalls({ call, ask, open, path }: Transport) {
+export function ptyCalls({ call, ask, open, path }: Pick<Transport, "call" | "ask" | "open" | "path">) {
   const of = (id: string, workerId: string, rest = "") => path(id, `/ptys/${encodeURIComponent(workerId)}${rest}`)
   const begin = (stream: IncomingMessage): PtyOutput => ({
     stream,

@@ -21,8 +21,17 @@ import {
 import { ImportQuery, ImportResult } from "../../lib/contracts/transfer"
 import { Outcome } from "../../lib/contracts/waits"
 import { CreateWorker, HistoryQuery, PatchWorker, RestartWorker, WorkerDetail, WorkerView } from "../../lib/contracts/workers"
+import { workspaceCalls } from "./openapi-workspace"
 
-type Call = { method: string; path: string; summary: string; query?: z.ZodType; body?: z.ZodType; status: number; answer?: z.ZodType }
+export type Call = {
+  method: string
+  path: string
+  summary: string
+  query?: z.ZodType
+  body?: z.ZodType
+  status: number
+  answer?: z.ZodType
+}
 
 const items = (schema: z.ZodType) => z.object({ items: z.array(schema) })
 const OfSession = z.object({ session_id: z.string() })
@@ -213,6 +222,7 @@ export const calls: Call[] = [
     query: HistoryQuery,
     status: 200,
   },
+  ...workspaceCalls,
   { method: "get", path: "/agents", summary: "Agents, and whether they are on this machine", status: 200, answer: items(AgentInfo) },
   {
     method: "get",

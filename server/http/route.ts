@@ -12,6 +12,7 @@ type Input<P, B, Q> = {
   query: Q
   /** The body as it arrives, for what is too large to be held. */
   stream: () => AsyncIterable<Uint8Array>
+  header: (name: string) => string | null
 }
 type Schemas<P extends z.ZodType, B extends z.ZodType, Q extends z.ZodType> = {
   params?: P
@@ -38,7 +39,16 @@ export function route<P extends z.ZodType = typeof None, B extends z.ZodType = t
       const params = parse(schemas.params ?? None, await context.params) as z.infer<P>
       const query = parse(schemas.query ?? None, Object.fromEntries(new URL(request.url).searchParams)) as z.infer<Q>
       const body = (schemas.body ? parse(schemas.body, await readJson(request, services)) : undefined) as z.infer<B>
-      return handle({ services, caller, person: caller.person, params, body, query, stream: () => bytesOf(request) })
+      return handle({
+        services,
+        caller,
+        person: caller.person,
+        params,
+        body,
+        query,
+        stream: () => bytesOf(request),
+        header: (name) => request.headers.get(name),
+      })
     })
 }
 

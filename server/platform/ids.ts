@@ -16,6 +16,7 @@ export const ids = {
   apiToken: () => make("tok"),
   invitation: () => make("inv"),
   archive: () => make("arc"),
+  comment: () => make("cmt"),
   worker: () => make("wrk"),
   generation: () => make("gen"),
   /** The name an import is staged under; no session is ever called so. */

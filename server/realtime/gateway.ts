@@ -20,8 +20,10 @@ import type { Database } from "../platform/database"
 import type { Logger } from "../platform/logger"
 import { requireCursor, type Sessions } from "../sessions"
 import type { Workers } from "../workers"
+import type { Workspace } from "../workspace"
 import { createSessionChannel, type SessionChannel } from "./session-channel"
 import { createWorkerConnection, createWorkerRooms, type WorkerConnection } from "./worker-connection"
+import { createWorkspaceViewer } from "./workspace-viewer"
 
 /** Packets a connection may have unsent before its subscriptions fall back to catching up from the journal. */
 const MAX_UNSENT = 256
@@ -38,6 +40,7 @@ type Deps = {
   db: Database
   sessions: Sessions
   workers: Workers
+  workspace: Workspace
   currentUser: (credentials: Credentials) => Promise<Caller | null>
   allowOrigin: (origin: string | undefined, host: string | undefined) => boolean
   logger: Logger
@@ -142,9 +145,23 @@ export function createGateway(deps: Deps) {
         return { reply: await deps.sessions.resume(caller.person, session_id, { fresh }) }
       }),
     )
+    const watching = createWorkspaceViewer(deps.workspace, caller.person, (session_id) => socket.emit("workspace.changed", { session_id }))
+    socket.on("workspace.watch", (request, ack) =>
+      answer(ack ?? (() => {}), async () => {
+        await watching.watch(parse(OfSession, request).session_id)
+        return { reply: {} }
+      }),
+    )
+    socket.on("workspace.unwatch", (request, ack) =>
+      answer(ack ?? (() => {}), async () => {
+        watching.unwatch(parse(OfSession, request).session_id)
+        return { reply: {} }
+      }),
+    )
     const terminals = serveWorkers(socket, createWorkerConnection({ ...deps, rooms, person: caller.person, sink: workerSinkOf(socket) }))
     socket.on("disconnect", () => {
       terminals.close()
+      watching.close()
       for (const sessionId of [...channels.keys()]) leave(sessionId)
     })
   })

@@ -5,7 +5,7 @@ import type { AgentId, AppendResult } from "../../lib/contracts/task"
 import { killPoint } from "../../lib/host/kill-point"
 import { type Person, requireSession, requireTask } from "../auth"
 import { taskAtWork } from "../execution"
-import { guard, isConflict, StoreRefused, updateAny } from "../journal"
+import { type Change, guard, isConflict, StoreRefused, updateAny } from "../journal"
 import type { Prompt, Task } from "../platform/database"
 import { comebackFacts, planAsItStands } from "../status"
 import { queued } from "./create-task"
@@ -15,7 +15,13 @@ import { requireMessageSize } from "./limits"
 
 const LIVING = ["none", "starting", "ready", "error", "stopped"]
 
-export type Append = { message: string; session_id?: string | undefined; client_message_id?: string | undefined }
+export type Append = {
+  message: string
+  session_id?: string | undefined
+  client_message_id?: string | undefined
+  /** Rows that change with the message, or not at all. */
+  alongside?: (promptId: string) => Change[]
+}
 
 /** Accepts a message durably before answering; it is delivered when the session can take it. The same client id again is the same append. */
 export async function appendMessage(deps: SessionDeps, person: Person, taskId: number, input: Append): Promise<AppendResult> {
@@ -78,6 +84,7 @@ async function acceptMessage(deps: SessionDeps, person: Person, task: Task, sess
           interrupts || session.open_run_id === null
             ? taskAtWork(task.id, deps.clock.now().toISOString())
             : updateAny("tasks", { id: task.id }, { last_activity_at: deps.clock.now().toISOString() }),
+          ...(input.alongside?.(message.prompt_id) ?? []),
         ],
         events: [...message.events, ...takeBack],
       })

@@ -15,6 +15,7 @@ const SERVER_RANKS: Record<string, number> = {
   sessions: 5,
   transfer: 5,
   workers: 5,
+  workspace: 5,
   reaper: 6,
   recovery: 6,
   realtime: 6,

@@ -1,0 +1,73 @@
+import { AppError, fromErrorBody } from "@/lib/contracts/errors"
+import { type FileWritten, MAX_UPLOAD_BYTES } from "@/lib/contracts/workspace"
+import { NetworkError } from "./api"
+import { formatBytes } from "./format"
+import { filePath } from "./queries/workspace"
+
+/** So much of a file is read into the page; the rest is a download away. */
+export const SHOWN_BYTES = 1024 * 1024
+
+export type FileHead = { text: string | null; bytes: number; etag: string; truncated: boolean }
+
+const PICTURE = /\.(png|jpe?g|gif|webp|avif|bmp|ico)$/i
+export const isPicture = (path: string) => PICTURE.test(path)
+
+/** The beginning of a file; `text` is null when it is no text. */
+export async function readFileHead(sessionId: string, path: string): Promise<FileHead> {
+  const headers = { range: `bytes=0-${SHOWN_BYTES - 1}` }
+  const response = await fetch(filePath(sessionId, path), { headers, credentials: "same-origin", cache: "no-store" }).catch((cause) => {
+    throw new NetworkError("The server could not be reached.", { cause })
+  })
+  // An empty file has no first byte.
+  if (response.status === 416) return { text: "", bytes: 0, etag: response.headers.get("etag") ?? "", truncated: false }
+  if (!response.ok)
+    throw fromErrorBody(await response.json().catch(() => null)) ?? new AppError("INTERNAL", `The server answered ${response.status}.`, {})
+  const content = new Uint8Array(await response.arrayBuffer())
+  const bytes = Number(/\/(\d+)$/.exec(response.headers.get("content-range") ?? "")?.[1] ?? content.length)
+  const binary = content.subarray(0, 8000).includes(0)
+  const truncated = bytes > content.length
+  return { text: binary ? null : decode(content, truncated), bytes, etag: response.headers.get("etag") ?? "", truncated }
+}
+
+/** Of a file that goes on, the last line that came whole. */
+function decode(content: Uint8Array, truncated: boolean): string {
+  const text = new TextDecoder().decode(content)
+  return truncated ? text.slice(0, text.lastIndexOf("\n") + 1) : text
+}
+
+export type UploadCondition = { absent: true } | { etag: string }
+
+/** With progress, which fetch does not tell of a body on its way up. */
+export function uploadFile(
+  sessionId: string,
+  path: string,
+  file: File,
+  condition: UploadCondition,
+  onProgress: (percent: number) => void,
+): Promise<FileWritten> {
+  if (file.size > MAX_UPLOAD_BYTES)
+    return Promise.reject(new Error(`It has ${formatBytes(file.size)}; at most ${formatBytes(MAX_UPLOAD_BYTES)} can be uploaded.`))
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest()
+    request.open("PUT", filePath(sessionId, path))
+    request.setRequestHeader("content-type", "application/octet-stream")
+    if ("etag" in condition) request.setRequestHeader("if-match", condition.etag)
+    else request.setRequestHeader("if-none-match", "*")
+    request.upload.onprogress = ({ loaded, total }) => onProgress(total > 0 ? Math.round((100 * loaded) / total) : 0)
+    request.onerror = () => reject(new NetworkError("The connection broke off; nothing was changed."))
+    request.onload = () => {
+      const body = parse(request.responseText)
+      if (request.status === 200) resolve(body as FileWritten)
+      else reject(fromErrorBody(body) ?? new AppError("INTERNAL", `The server answered ${request.status}.`, {}))
+    }
+    request.send(file)
+  })
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

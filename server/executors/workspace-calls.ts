@@ -1,0 +1,37 @@
+import { Changes, FileDiff, FileWritten, FolderListing } from "../../lib/contracts/workspace"
+import type { Transport } from "./agentctl-client"
+
+/** A comparison of a large tree on a slow disk; the daemon itself gives up before. */
+const COMPARE_TIMEOUT_MS = 60_000
+
+export type UploadConditions = { if_match?: string | undefined; if_none_match?: string | undefined; content_length?: string | undefined }
+
+/** Files and changes: the part of agentctl's client that speaks of them. */
+export function workspaceCalls({ ask, open, exchange, path }: Pick<Transport, "ask" | "open" | "exchange" | "path">) {
+  const of = (id: string, call: string, query: Record<string, string | undefined> = {}) => {
+    const given = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined)
+    return path(id, `/${call}?${new URLSearchParams(given)}`)
+  }
+  return {
+    listFolder: (id: string, folder: string) => ask(FolderListing, { method: "GET", path: of(id, "files", { path: folder }) }),
+    changes: (id: string) => ask(Changes, { method: "GET", path: of(id, "git/changes"), timeoutMs: COMPARE_TIMEOUT_MS }),
+    fileDiff: (id: string, query: { path: string; of: string; old_path?: string | undefined }) =>
+      ask(FileDiff, { method: "GET", path: of(id, "git/diff", query), timeoutMs: COMPARE_TIMEOUT_MS }),
+    /** Whole, in part, or 416. */
+    openFile: (id: string, file: string, range: string | undefined) =>
+      exchange({ method: "GET", path: of(id, "file", { path: file }), headers: range ? { range } : {}, accept: [200, 206, 416] }),
+    async putFile(id: string, epoch: number, file: string, body: AsyncIterable<Uint8Array>, conditions: UploadConditions) {
+      const { if_match, if_none_match, content_length } = conditions
+      const headers = {
+        ...(if_match === undefined ? {} : { "if-match": if_match }),
+        ...(if_none_match === undefined ? {} : { "if-none-match": if_none_match }),
+        ...(content_length === undefined ? {} : { "content-length": content_length }),
+      }
+      const response = await exchange({ method: "PUT", path: of(id, "file", { path: file }), headers, epoch, body, accept: [200] })
+      const chunks: Buffer[] = []
+      for await (const chunk of response) chunks.push(chunk as Buffer)
+      return FileWritten.parse(JSON.parse(Buffer.concat(chunks).toString("utf8")))
+    },
+    openWatch: (id: string, signal: AbortSignal) => open(of(id, "watch"), signal),
+  }
+}
