@@ -122,7 +122,8 @@ export class LiveTerminal {
         this.redrawing = true
         terminal.reset()
         terminal.resize(cols, rows)
-        terminal.write(snapshot ?? new Uint8Array(), () => {
+        // What a browser's socket is given is a bare buffer.
+        terminal.write(new Uint8Array(snapshot ?? []), () => {
           this.redrawing = false
           this.fit()
         })

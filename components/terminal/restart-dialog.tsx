@@ -1,8 +1,8 @@
 "use client"
 
+import { useRef } from "react"
 import { Button } from "@/components/ui/button"
 import { Dialog, DialogActions } from "@/components/ui/dialog"
-import { takeFocus } from "@/lib/client/hooks"
 import type { WorkerView } from "@/lib/contracts/workers"
 
 type RestartDialogProps = { worker: WorkerView; running: boolean; onClose: () => void; onRestart: (goOn: boolean) => void }
@@ -10,6 +10,7 @@ type RestartDialogProps = { worker: WorkerView; running: boolean; onClose: () =>
 /** A shell is new either way; an agent goes on with its conversation, or begins another. */
 export function RestartDialog({ worker, running, onClose, onRestart }: RestartDialogProps) {
   const agent = worker.type === "agent"
+  const first = useRef<HTMLButtonElement>(null)
   const choose = (goOn: boolean) => {
     onClose()
     onRestart(goOn)
@@ -18,6 +19,7 @@ export function RestartDialog({ worker, running, onClose, onRestart }: RestartDi
     <Dialog
       open
       onOpenChange={(open) => !open && onClose()}
+      onOpenFocus={() => first.current?.focus()}
       title={`Restart ${worker.name}?`}
       description={
         agent
@@ -30,12 +32,12 @@ export function RestartDialog({ worker, running, onClose, onRestart }: RestartDi
         {agent ? (
           <>
             <Button onClick={() => choose(false)}>New session</Button>
-            <Button look="primary" ref={takeFocus} onClick={() => choose(true)}>
+            <Button look="primary" ref={first} onClick={() => choose(true)}>
               Continue
             </Button>
           </>
         ) : (
-          <Button look="primary" ref={takeFocus} onClick={() => choose(false)}>
+          <Button look="primary" ref={first} onClick={() => choose(false)}>
             Restart
           </Button>
         )}

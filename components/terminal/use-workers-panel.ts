@@ -1,6 +1,7 @@
 import { useEffect, useState } from "react"
 import { errorSentence } from "@/lib/client/error-sentence"
 import { describeWorker, useCloseWorker, useOpenWorker, usePatchWorker, useWorkers } from "@/lib/client/queries/workers"
+import { feedOf } from "@/lib/client/session-feed"
 import type { ExecutorStatus } from "@/lib/contracts/status"
 import type { WorkerDetail, WorkerView } from "@/lib/contracts/workers"
 import { useTerminalSet } from "./terminal-set"
@@ -48,6 +49,15 @@ export function useWorkersPanel({ sessionId, executorStatus, tab, split, onTab, 
   useEffect(() => {
     if (query.data) set.keepOnly(new Set(query.data.map((worker) => worker.id)))
   }, [query.data, set])
+  // Somebody else started a process where this page saw one end.
+  useEffect(
+    () =>
+      feedOf(sessionId).onEvents((events) => {
+        for (const event of events)
+          if (event.kind === "worker.restored" && set.viewOf(event.worker_id)) set.of(event.worker_id).retryEnded()
+      }),
+    [sessionId, set],
+  )
   // A tab that was closed elsewhere must not leave an empty page.
   const lost = query.data !== undefined && !query.isFetching && tab.startsWith("wrk_") && left === null
   useEffect(() => {

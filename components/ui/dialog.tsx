@@ -13,17 +13,24 @@ type DialogProps = {
   description?: ReactNode
   children?: ReactNode
   className?: string
+  /** Where the focus goes first, when that is not the first thing in it. */
+  onOpenFocus?: () => void
   /** Where the focus goes afterwards, when that is not where it came from. */
   onCloseFocus?: () => void
 }
 
-export function Dialog({ open, onOpenChange, title, description, children, className, onCloseFocus }: DialogProps) {
+export function Dialog({ open, onOpenChange, title, description, children, className, onOpenFocus, onCloseFocus }: DialogProps) {
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       <Radix.Portal>
         <Radix.Overlay className={veilClass} />
         <Radix.Content
           {...(description ? {} : { "aria-describedby": undefined })}
+          onOpenAutoFocus={(event) => {
+            if (!onOpenFocus) return
+            event.preventDefault()
+            onOpenFocus()
+          }}
           onCloseAutoFocus={(event) => {
             if (!onCloseFocus) return
             event.preventDefault()

@@ -56,6 +56,13 @@ describe.each(DATABASES)("every row can be rebuilt from the log alone, on %s", (
     await rewake.api("DELETE", `${of}/${queue[2]}`)
     await post(`/api/v1/sessions/${busy.session.id}/cancel`)
 
+    const tabs = `/api/v1/sessions/${first.session.id}/workers`
+    const made: string[] = []
+    for (const name of ["one", "two", "three"])
+      made.push((await rewake.api<{ worker: { id: string } }>("POST", tabs, { type: "terminal", name })).body.worker.id)
+    await rewake.api("PATCH", `${tabs}/${made[2]}`, { name: "first", position: 0 })
+    await rewake.api("DELETE", `${tabs}/${made[1]}`)
+
     await waiting(asking.session.id)
     const [wait] = (await rewake.session(asking.session.id)).waits
     await post(`/api/v1/sessions/${asking.session.id}/waits/${wait?.token_id}`, {
@@ -114,6 +121,7 @@ describe.each(DATABASES)("every row can be rebuilt from the log alone, on %s", (
           tokens: (await db.resumeToken.findMany({ where: { session_id }, orderBy: { id: "asc" } })).map((row) =>
             without(row, NOT_DERIVED.resumeToken),
           ),
+          workers: await db.worker.findMany({ where: { session_id }, orderBy: { id: "asc" } }),
           executor: (await db.executorRunning.findMany({ where: { session_id } })).map((row) => without(row, NOT_DERIVED.executorRunning)),
           events: (await db.sessionEvent.findMany({ where: { session_id }, orderBy: { seq: "asc" } })).map((row) => ({
             ...row,
@@ -126,6 +134,7 @@ describe.each(DATABASES)("every row can be rebuilt from the log alone, on %s", (
       for (const kind of ["prompt.edited", "prompt.reordered", "prompt.withdrawn", "token.consumed", "token.revoked", "run.failed"]) {
         expect(kinds).toContain(kind)
       }
+      for (const kind of ["worker.opened", "worker.renamed", "worker.moved", "worker.closed"]) expect(kinds).toContain(kind)
       for (const kind of ["run.completed", "run.cancelled", "run.interrupted", "agent.exited", "executor.ready"])
         expect(kinds).toContain(kind)
     } finally {
