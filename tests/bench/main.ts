@@ -3,6 +3,7 @@ import { measureArchives } from "./archives"
 import { measureLatency } from "./latency"
 import { measureRecovery } from "./recovery"
 import { measureServer } from "./server-figures"
+import { measureTerminals } from "./terminals"
 
 export type Figure = { what: string; ours: string; baseline: string; ratio: string; aim: string }
 
@@ -14,6 +15,7 @@ const parts = {
   server: measureServer,
   recovery: measureRecovery,
   archives: measureArchives,
+  terminals: measureTerminals,
 }
 /** `npm run bench -- recovery` measures one part. */
 const asked = process.argv.slice(2)

@@ -122,6 +122,10 @@ export class PtyStream {
     }
   }
 
+  async untilReceived(bytes: number): Promise<void> {
+    while (this.received < bytes && !this.over) await new Promise<void>((resolve) => this.waiting.push(resolve))
+  }
+
   close(): void {
     this.request.destroy()
   }

@@ -12,7 +12,7 @@ export interface Size {
 
 /** What xterm knows and its serialiser leaves out. */
 interface Core {
-  buffer: { scrollTop: number; scrollBottom: number; x: number; y: number }
+  buffer: { scrollTop: number; scrollBottom: number; x: number; y: number; ybase: number; savedX: number; savedY: number }
   coreService: {
     isCursorHidden: boolean
     decPrivateModes: { cursorStyle?: string | undefined; cursorBlink?: boolean | undefined }
@@ -90,13 +90,17 @@ export class Screen {
     const { buffer, coreService, coreMouseService } = (this.terminal as unknown as { _core: Core })._core
     const { cols, rows } = this.terminal
     let text = `\x1bc${this.serializer.serialize({ scrollback: SNAPSHOT_LINES })}`
+    const { originMode } = this.terminal.modes
     const region = buffer.scrollTop !== 0 || buffer.scrollBottom !== rows - 1
-    if (region) text += `\x1b[${buffer.scrollTop + 1};${buffer.scrollBottom + 1}r`
-    if (region || this.terminal.modes.originMode) {
-      // Both take the cursor home.
-      const row = this.terminal.modes.originMode ? buffer.y - buffer.scrollTop : buffer.y
-      text += `\x1b[${row + 1};${Math.min(buffer.x, cols - 1) + 1}H`
+    // A line filled to its end waits for the next character to wrap; moving the cursor would forget that.
+    const saved = buffer.x < cols && (buffer.savedX > 0 || buffer.savedY > 0)
+    if (saved) {
+      const save = `${cursorTo(buffer.savedY - buffer.ybase, Math.min(buffer.savedX, cols - 1))}\x1b7`
+      text += originMode ? `\x1b[?6l${save}\x1b[?6h` : save
     }
+    if (region) text += `\x1b[${buffer.scrollTop + 1};${buffer.scrollBottom + 1}r`
+    // All of these moved the cursor.
+    if (region || originMode || saved) text += cursorTo(originMode ? buffer.y - buffer.scrollTop : buffer.y, Math.min(buffer.x, cols - 1))
     if (coreService.isCursorHidden) text += "\x1b[?25l"
     const { cursorStyle, cursorBlink } = coreService.decPrivateModes
     const style = { block: 1, underline: 3, bar: 5 }[cursorStyle ?? ""]
@@ -134,3 +138,5 @@ export class Screen {
     })
   }
 }
+
+const cursorTo = (row: number, column: number): string => `\x1b[${Math.max(row, 0) + 1};${column + 1}H`
