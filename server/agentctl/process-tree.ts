@@ -84,7 +84,7 @@ function send(processes: RecordedProcess[], signal: NodeJS.Signals): void {
   }
 }
 
-function listPids(): number[] {
+export function listPids(): number[] {
   try {
     return readdirSync("/proc").map(Number).filter(Number.isInteger)
   } catch {

@@ -9,16 +9,16 @@ const LOOKS = 10
 
 /** Ends everything a worker's terminal has started, politely first: also what left its process group or has made a session of its own. */
 export async function endTree(dataDir: string, workerKey: string, root: number | null): Promise<void> {
-  const tree = () => ProcessTable.read(dataDir).treeOf(workerKey, root)
+  const tree = async () => (await ProcessTable.read(dataDir)).treeOf(workerKey, root)
   // An interactive shell takes no notice of SIGTERM; a stopped one notices nothing before it is continued.
-  const first = tree()
+  const first = await tree()
   if (root !== null) signalGroup(root, "SIGHUP")
   for (const signal of ["SIGHUP", "SIGTERM", "SIGCONT"] as const) send(first, signal)
   const deadline = Date.now() + TERM_GRACE_MS
   while (first.some(isAlive) && Date.now() < deadline) await delay(POLL_MS)
   for (let look = 0; look < LOOKS; look++) {
     // Those seen first may have lost the parent by which they were found.
-    const left = [...tree(), ...first.filter(isAlive)]
+    const left = [...(await tree()), ...first.filter(isAlive)]
     if (left.length === 0) return
     send(left, "SIGKILL")
     await delay(POLL_MS)

@@ -1,5 +1,9 @@
-import { readdirSync, readFileSync, readlinkSync } from "node:fs"
-import { marksOf } from "../process-tree"
+import { readFileSync, readlinkSync } from "node:fs"
+import { setImmediate } from "node:timers/promises"
+import { listPids, marksOf } from "../process-tree"
+
+/** Read in one go; a machine may have thousands, and a key that is typed meanwhile must not wait for all of them. */
+const AT_A_TIME = 16
 
 export interface ProcessEntry {
   pid: number
@@ -29,11 +33,15 @@ export class ProcessTable {
     private readonly workers: Map<number, string>,
   ) {}
 
-  static read(dataDir: string): ProcessTable {
+  static async read(dataDir: string): Promise<ProcessTable> {
     const entries = new Map<number, ProcessEntry>()
     const workers = new Map<number, string>()
     const seen = new Set<string>()
-    for (const entry of readEntries()) {
+    const pids = listPids()
+    for (let i = 0; i < pids.length; i++) {
+      if (i % AT_A_TIME === AT_A_TIME - 1) await setImmediate()
+      const entry = readEntry(pids[i] as number)
+      if (!entry) continue
       entries.set(entry.pid, entry)
       const key = `${entry.pid} ${entry.start_time}`
       seen.add(key)
@@ -42,7 +50,8 @@ export class ProcessTable {
       if (worker !== null || entry.parent !== process.pid) known.set(key, worker)
       if (worker) workers.set(entry.pid, worker)
     }
-    for (const key of known.keys()) if (!seen.has(key)) known.delete(key)
+    // Two may read at once: what the other has just met stays.
+    for (const key of known.keys()) if (!seen.has(key) && !entries.has(Number(key.split(" ")[0]))) known.delete(key)
     return new ProcessTable(entries, workers)
   }
 
@@ -104,28 +113,19 @@ function byGroup(entries: ProcessEntry[]): Map<number, ProcessEntry[]> {
   return groups
 }
 
-function readEntries(): ProcessEntry[] {
-  let names: string[]
+/** Null when it has ended meanwhile; a zombie has. */
+function readEntry(pid: number): ProcessEntry | null {
   try {
-    names = readdirSync("/proc")
     bootId ??= readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
+    // The command name may hold spaces and brackets; the fields start after its last bracket.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
+    if (fields[0] === "Z" || fields[0] === "X") return null
+    const [parent, group, session, , foreground] = fields.slice(1, 6).map(Number) as [number, number, number, number, number]
+    return { pid, parent, group, session, foreground, start_time: `${bootId}:${fields[19]}` }
   } catch {
-    return []
+    return null
   }
-  return names.flatMap((name) => {
-    const pid = Number(name)
-    if (!Number.isInteger(pid)) return []
-    try {
-      const stat = readFileSync(`/proc/${name}/stat`, "utf8")
-      // The command name may hold spaces and brackets; the fields start after its last bracket.
-      const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
-      if (fields[0] === "Z" || fields[0] === "X") return []
-      const [parent, group, session, , foreground] = fields.slice(1, 6).map(Number) as [number, number, number, number, number]
-      return [{ pid, parent, group, session, foreground, start_time: `${bootId}:${fields[19]}` }]
-    } catch {
-      return []
-    }
-  })
 }
 
 const readWorker = (pid: number, dataDir: string): string | null => {

@@ -69,7 +69,7 @@ export class Pty {
       quiet: () => this.keepTitle(),
     })
     this.watch = new ProcessWatch(
-      () => this.recordNow(),
+      () => void this.recordNow(),
       () => this.output.isWatched,
     )
     this.lastEnd.offset = scrollback.head
@@ -205,7 +205,7 @@ export class Pty {
   /** Ends the process with everything it and its predecessors started. */
   async end(): Promise<void> {
     const { live } = this
-    this.recordNow()
+    await this.recordNow()
     this.watch.stop()
     await endTree(this.place.dataDir, this.key, live?.process.pid ?? null)
     if (!live) return
@@ -246,8 +246,11 @@ export class Pty {
     await this.record.change({ process: null, exit, running: [] }).catch((error) => this.place.log.error("pty.end_not_recorded", error))
   }
 
-  private recordNow(): void {
-    if (this.live) void this.recordRunning(ProcessTable.read(this.place.dataDir).running(this.key, this.live.process.pid))
+  private async recordNow(): Promise<void> {
+    if (!this.live) return
+    const { process } = this.live
+    const table = await ProcessTable.read(this.place.dataDir)
+    if (this.live?.process === process) await this.recordRunning(table.running(this.key, process.pid))
   }
 
   private async recordRunning(running: RunningCommand[]): Promise<void> {

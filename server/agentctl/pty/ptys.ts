@@ -27,7 +27,7 @@ export class Ptys {
   async list(): Promise<PtyState[]> {
     const ids = (await readdir(this.folder).catch(() => [])).filter((name) => WORKER_ID.test(name)).sort()
     const ptys = await Promise.all(ids.map((id) => this.load(id)))
-    const table = ProcessTable.read(this.place.dataDir)
+    const table = await ProcessTable.read(this.place.dataDir)
     return Promise.all(ptys.filter((pty) => pty !== null).map((pty) => pty.describe(table)))
   }
 
@@ -37,7 +37,7 @@ export class Ptys {
       if (this.place.shuttingDown()) throw new Failure("INTERNAL", "The daemon is ending.")
       const pty = (await this.load(workerId)) ?? (await this.create(workerId, body.type))
       const restored = await pty.start(body, cwd)
-      return { ...(await pty.describe(ProcessTable.read(this.place.dataDir))), restored }
+      return { ...(await pty.describe(await ProcessTable.read(this.place.dataDir))), restored }
     })
   }
 

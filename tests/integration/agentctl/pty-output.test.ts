@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process"
 import { createHash, randomBytes } from "node:crypto"
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -95,7 +96,7 @@ test("a program that floods a viewer that does not read costs disk, not memory; 
   const started = Date.now()
   await type(daemon, S, W, 1, "\x03")
   await waitUntil(async () => (await ptyState(daemon, S, W)).processes.length === 0, "its end")
-  expect(Date.now() - started).toBeLessThan(3000)
+  expect(Date.now() - started).toBeLessThan(5000)
   const { first } = await ptyState(daemon, S, W)
   expect(first).toBeGreaterThan(0)
   // It fell behind what is kept: what it has is unbroken, then its stream ends, and it may attach again.
@@ -172,12 +173,28 @@ async function sameAsRaw(cols: number, rows: number): Promise<ReturnType<typeof 
   return look(ours)
 }
 
+/** vim where it is whole; elsewhere a program that does to the terminal what vim does. */
+function fullScreenProgram(): string {
+  const version = spawnSync("vim", ["--version"], { encoding: "utf8" }).stdout ?? ""
+  if (version.includes("+syntax") && version.includes("+mouse")) return "vim -u NONE -N -c 'syntax on | set mouse=a hlsearch' page.c"
+  const draw = (lines: string) => `printf '\\033[H'; ${lines} | while read -r line; do printf '\\033[3%dm%s\\033[0m\\r\\n' 2 "$line"; done`
+  const script = [
+    "stty raw -echo; printf '\\033[?1049h\\033[?1h\\033=\\033[?1002h\\033[?1006h\\033[2J'",
+    draw("head -n 29 page.c"),
+    "head -c 10 > /dev/null",
+    draw("sed -n 78,106p page.c"),
+    "printf '\\033[5;9H'; sleep 1000; :",
+  ]
+  writeFileSync(file("vim-like"), script.join("\n"))
+  return "sh ./vim-like"
+}
+
 test("vim is drawn again as it was, by a snapshot and by the daemon's successor: colours, cursor, alternate screen, modes", async () => {
   writeFileSync(file("page.c"), Array.from({ length: 200 }, (_, i) => `int value_${i} = ${i}; /* "wörter" ✓ ${i} */`).join("\n"))
   await putPty(daemon, S, W, { cols: 100, rows: 30 })
   const viewer = new PtyStream(daemon, S, W)
   await viewer.until("ready> ")
-  await type(daemon, S, W, 1, "seq 1 3000; vim -u NONE -N -c 'syntax on | set mouse=a hlsearch' page.c\r")
+  await type(daemon, S, W, 1, `seq 1 3000; ${fullScreenProgram()}\r`)
   await viewer.until("value_10")
   await type(daemon, S, W, 1, "/value_77\r")
   await viewer.until("value_77")
