@@ -97,8 +97,14 @@ function SendComments({ drafts, onSent }: { drafts: number; onSent: () => void }
       {drafts > 0 && (
         <Button look="primary" disabled={send.isPending} onClick={press}>
           <Send className="size-3.5" />
-          {send.isPending ? "Sending…" : `Send ${plural(drafts, "comment")}`}
-          {!send.isPending && <span className="phone:sr-only">to the agent</span>}
+          {send.isPending ? (
+            "Sending…"
+          ) : (
+            <span>
+              Send {plural(drafts, "comment")}
+              <span className="phone:sr-only"> to the agent</span>
+            </span>
+          )}
         </Button>
       )}
     </>
