@@ -89,6 +89,7 @@ export class LiveTerminal {
     // Browsers give a page few of these; those that look keep theirs.
     this.webgl?.dispose()
     this.webgl = null
+    if (this.screen) this.screen.terminal.options.rescaleOverlappingGlyphs = false
   }
 
   private loading: Promise<void> | null = null
@@ -263,6 +264,8 @@ export class LiveTerminal {
       })
       this.screen.terminal.loadAddon(addon)
       this.webgl = addon
+      // Any change of such an option lays the new renderer out; without one it keeps the size of no screen on dense displays.
+      this.screen.terminal.options.rescaleOverlappingGlyphs = true
     } catch {
       this.webgl = null
     }

@@ -168,7 +168,7 @@ test("a terminal agent goes on with its conversation after everything died, and 
   const dialog = page.getByRole("dialog", { name: `Restart ${name}?` })
   await expect(dialog.getByRole("button", { name: "Continue" })).toBeFocused()
   await dialog.getByRole("button", { name: "New session" }).click()
-  await expect.poll(() => text(page, name)).toMatch(/new conversation/)
+  await expect.poll(() => text(page, name)).toMatch(/, new conversation[\s\S]*demo>/)
   await type(page, name, "recall")
   await expect.poll(async () => (await text(page, name)).split("new conversation").at(-1)).toMatch(/nothing|no words|yet/i)
 })
