@@ -15,11 +15,11 @@ describe("schedules", () => {
   test("all of them together reach every kill point, every action and every setting", () => {
     const steps = many.flatMap((schedule) => schedule.steps)
     const points = new Set(steps.flatMap((step) => (step.do === "arm" ? [step.point] : [])))
-    expect([...points].sort()).toEqual([...KILL_POINTS.server, ...KILL_POINTS.daemon].sort())
+    expect([...points].sort()).toEqual(Object.values(KILL_POINTS).flat().sort())
     const actions = new Set(steps.map((step) => step.do))
     for (const action of ["send", "answer", "cancel", "stop", "resume", "go back", "edit", "withdraw", "open tab", "close tab", "together"])
       expect(actions).toContain(action)
-    expect(new Set(many.map(({ setting }) => setting)).size).toBe(3)
+    expect(new Set(many.map(({ setting }) => setting)).size).toBe(4)
     expect(steps.filter(isFault).length).toBeGreaterThan(many.length)
   })
 
