@@ -20,6 +20,9 @@ export type TerminalView = {
   screenReader: boolean
 }
 
+/** By then a canvas has been told how many pixels it has. */
+const LAID_OUT_AFTER_MS = 150
+
 /** Fitting while a divider is dragged would ask the program to redraw for every pixel. */
 const FIT_AFTER_MS = 60
 
@@ -266,9 +269,18 @@ export class LiveTerminal {
       this.webgl = addon
       // Any change of such an option lays the new renderer out; without one it keeps the size of no screen on dense displays.
       this.screen.terminal.options.rescaleOverlappingGlyphs = true
+      setTimeout(() => this.letGoIfBlurred(addon), LAID_OUT_AFTER_MS)
     } catch {
       this.webgl = null
     }
+  }
+
+  /** A browser that counts the canvas in other pixels than the page (an emulated display) would have letters drawn at the wrong size. */
+  private letGoIfBlurred(addon: WebglAddon): void {
+    const canvas = this.host.querySelector<HTMLCanvasElement>(".xterm-screen canvas:not(.xterm-link-layer)")
+    if (this.webgl !== addon || !canvas || Math.abs(canvas.width - canvas.clientWidth * devicePixelRatio) <= 4 * devicePixelRatio) return
+    addon.dispose()
+    this.webgl = null
   }
 
   dispose(): void {

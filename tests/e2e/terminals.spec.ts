@@ -194,6 +194,16 @@ test("on a phone a bar gives the keys its keyboard has not, and two terminals st
   await session(page)
   await newTerminal(page)
   await type(page, "Terminal 1", "sleep 777")
+  // On a dense display letters are drawn at the size of the page's, whoever draws them.
+  await expect
+    .poll(() =>
+      page.evaluate(() =>
+        [...document.querySelectorAll<HTMLCanvasElement>(".xterm-screen canvas")].every(
+          (canvas) => Math.abs(canvas.width / canvas.clientWidth - devicePixelRatio) < 0.1,
+        ),
+      ),
+    )
+    .toBe(true)
   const keys = pane(page, "Terminal 1").getByRole("toolbar", { name: "Keys" })
   for (const key of await keys.getByRole("button").all()) {
     const box = await key.boundingBox()
