@@ -4,7 +4,7 @@ import { writeStored } from "@/lib/client/stored"
 import { onTheme } from "@/lib/client/theme"
 import { type StreamState, WorkerStream } from "@/lib/client/worker-stream"
 import { controlOf } from "./control-keys"
-import { openScreen, SCREEN_READER_KEY, type Screen, themeOf } from "./xterm-screen"
+import { openScreen, pixelsAgree, SCREEN_READER_KEY, type Screen, themeOf } from "./xterm-screen"
 
 export type TerminalView = {
   /** `loading`: the terminal's own code is on its way. */
@@ -19,9 +19,6 @@ export type TerminalView = {
   ctrl: boolean
   screenReader: boolean
 }
-
-/** By then a canvas has been told how many pixels it has. */
-const LAID_OUT_AFTER_MS = 150
 
 /** Fitting while a divider is dragged would ask the program to redraw for every pixel. */
 const FIT_AFTER_MS = 60
@@ -257,7 +254,8 @@ export class LiveTerminal {
 
   /** Drawn by the graphics card where there is one; by the browser otherwise, and when the card lets go. */
   private async accelerate(): Promise<void> {
-    const { WebglAddon } = await import("@xterm/addon-webgl")
+    const [{ WebglAddon }, agree] = await Promise.all([import("@xterm/addon-webgl"), pixelsAgree(this.host)])
+    if (!agree) return
     if (this.webgl || !this.slot || !this.screen || this.disposed) return
     try {
       const addon = new WebglAddon()
@@ -269,18 +267,9 @@ export class LiveTerminal {
       this.webgl = addon
       // Any change of such an option lays the new renderer out; without one it keeps the size of no screen on dense displays.
       this.screen.terminal.options.rescaleOverlappingGlyphs = true
-      setTimeout(() => this.letGoIfBlurred(addon), LAID_OUT_AFTER_MS)
     } catch {
       this.webgl = null
     }
-  }
-
-  /** A browser that counts the canvas in other pixels than the page (an emulated display) would have letters drawn at the wrong size. */
-  private letGoIfBlurred(addon: WebglAddon): void {
-    const canvas = this.host.querySelector<HTMLCanvasElement>(".xterm-screen canvas:not(.xterm-link-layer)")
-    if (this.webgl !== addon || !canvas || Math.abs(canvas.width - canvas.clientWidth * devicePixelRatio) <= 4 * devicePixelRatio) return
-    addon.dispose()
-    this.webgl = null
   }
 
   dispose(): void {

@@ -102,3 +102,27 @@ export function themeOf(): ITheme {
     ),
   }
 }
+
+/**
+ * Whether the browser counts an element's pixels as it counts the page's. On an emulated display it may not, and a canvas sized by
+ * such a count would have its letters drawn at the wrong size.
+ */
+export function pixelsAgree(host: HTMLElement): Promise<boolean> {
+  const probe = document.createElement("div")
+  Object.assign(probe.style, { position: "absolute", width: "100px", height: "1px", visibility: "hidden" })
+  host.append(probe)
+  return new Promise<boolean>((resolve) => {
+    const observer = new ResizeObserver(([entry]) => {
+      observer.disconnect()
+      probe.remove()
+      const counted = entry?.devicePixelContentBoxSize?.[0]?.inlineSize
+      resolve(counted === undefined || Math.abs(counted - 100 * devicePixelRatio) < devicePixelRatio + 1)
+    })
+    try {
+      observer.observe(probe, { box: "device-pixel-content-box" })
+    } catch {
+      probe.remove()
+      resolve(true)
+    }
+  })
+}
