@@ -26,6 +26,8 @@ export type PumpOptions = { wake?: boolean; fresh?: boolean }
 export function createCoordinator(deps: ExecutionDeps) {
   const queue = createKeyedQueue()
   const owned = new Map<string, Live>()
+  /** Sessions found to be another server's: after a long stall a stream may learn of it before the lease does. */
+  const lost = new Set<string>()
   let closed = false
 
   /** Taking a session over starts with reconciling it; before that nothing is delivered, resumed or reaped. */
@@ -57,6 +59,7 @@ export function createCoordinator(deps: ExecutionDeps) {
       retries: 0,
     }
     owned.set(session.id, live)
+    lost.delete(session.id)
     return live
   }
 
@@ -65,8 +68,10 @@ export function createCoordinator(deps: ExecutionDeps) {
       runEnded: () => poke(live.owned.ref.id),
       end: (end) => {
         live.reader = null
-        if (end.kind === "fenced") owned.delete(live.owned.ref.id)
-        else if (!closed) {
+        if (end.kind === "fenced") {
+          owned.delete(live.owned.ref.id)
+          lost.add(live.owned.ref.id)
+        } else if (!closed) {
           deps.logger.info({ session: live.owned.ref.id, end: end.kind }, "spool stream ended")
           retryLater(live)
         }
@@ -238,7 +243,7 @@ export function createCoordinator(deps: ExecutionDeps) {
     restoreProgress: (sessionId: string) => owned.get(sessionId)?.restoring ?? null,
     ownedSessions: () => [...owned.keys()],
     wasTakenOver: async () =>
-      (await deps.db.session.count({ where: { id: { in: [...owned.keys()] }, NOT: { owner_boot_id: deps.boot_id } } })) > 0,
+      (await deps.db.session.count({ where: { id: { in: [...owned.keys(), ...lost] }, NOT: { owner_boot_id: deps.boot_id } } })) > 0,
 
     /** A question nobody answered in time ends its run; the agent is told `cancelled`, and its turn is cancelled. */
     expireWaits: (sessionId: string) =>
