@@ -27,7 +27,9 @@ export async function reconcile(deps: ExecutionDeps, live: Live, attach: Attach)
   const { id } = live.owned.ref
   const loaded = await loadSession(deps.db, id)
   if (!loaded || loaded.executor.status === "deleted") return "at_rest"
-  if (loaded.session.spool_id === null) {
+  // Nothing runs in a place whose files are still in their archive. What a daemon has of it may be half unpacked: called ready
+  // now, the archive would be forgotten. Waking begins with the archive.
+  if (loaded.session.spool_id === null || loaded.executor.restore_archive_id !== null) {
     await settleState(deps, live)
     return "at_rest"
   }

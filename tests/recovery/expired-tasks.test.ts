@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process"
+import { randomBytes } from "node:crypto"
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, describe, expect, test } from "vitest"
@@ -49,6 +50,30 @@ describe.each(DATABASES)("a task expires and its executor is put away, on %s", (
   const deleted = (sessionId: string) =>
     rewake.waitForEvent(sessionId, (event) => event.kind === "executor.deleted", "the executor to be put away")
   const gone = (path: string) => waitUntil(() => !existsSync(path), "the folder to be gone")
+
+  test("[L2] agentctl is killed while the files come back: they come all the same, and the message is answered once", async () => {
+    rewake = await Rewake.start({ database, env: { ...env } })
+    const { task, session } = await rewake.createTask("remember sallow")
+    await rewake.waitForRuns(session.id, 1)
+    const folder = (await statusOf(session.id)).worktree_path as string
+    const large = randomBytes(40 * 1024 * 1024)
+    writeFileSync(join(folder, "large.bin"), large)
+    await deleted(session.id)
+    await gone(folder)
+    expect((await restore(task.id, { message: "recall" })).status).toBe(200)
+    await waitUntil(() => existsSync(`${folder}.restoring`), "the files on their way")
+    rewake.killDaemon()
+
+    await waitUntil(async () => {
+      const { state } = await rewake.session(session.id)
+      if (state === "ERROR") await rewake.api("POST", `/api/v1/sessions/${session.id}/resume`, {})
+      return (await rewake.events(session.id)).filter((event) => event.kind === "run.completed").length === 2
+    }, "the answer")
+    expect(readFileSync(join(folder, "large.bin")).equals(large)).toBe(true)
+    const log = await rewake.events(session.id)
+    expect(agentText(log)).toContain("sallow")
+    expect(log.filter((event) => event.kind === "message.user" && event.content === "recall")).toHaveLength(1)
+  })
 
   test("an older session comes back while a newer one of its task is at work, by name or without", async () => {
     rewake = await Rewake.start({ database, env: { ...env } })
