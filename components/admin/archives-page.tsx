@@ -81,18 +81,15 @@ function Failed({ failed, now }: { failed: readonly KeptArchive[]; now: number }
       nothing=""
       items={failed}
       heads={["Session", "Owner", "Tried", "Why"]}
-      row={(archive) => ({
-        id: archive.id,
-        title: archive.title,
-        owner: archive.owner,
-        when: archive.created_at,
-        detail: (
+      row={(archive) =>
+        archived(
+          archive,
           <span className="flex items-baseline gap-1.5 text-bad">
             <Glyph name="cross" size={11} className="translate-y-px" />
             {archiveErrorSentence(archive.error ?? "")}
-          </span>
-        ),
-      })}
+          </span>,
+        )
+      }
       now={now}
     />
   )
@@ -106,21 +103,20 @@ function Kept({ kept, now }: { kept: readonly KeptArchive[]; now: number }) {
       nothing="No archive yet. The first is made when a task expires."
       items={kept}
       heads={["Session", "Owner", "Made", "Size"]}
-      row={(archive) => ({
-        id: archive.id,
-        title: archive.title,
-        owner: archive.owner,
-        when: archive.created_at,
-        detail: (
+      row={(archive) =>
+        archived(
+          archive,
           <span className="text-text-2">
             {formatBytes(archive.bytes ?? 0)} · {plural(archive.files ?? 0, "file")}
-          </span>
-        ),
-      })}
+          </span>,
+        )
+      }
       now={now}
     />
   )
 }
+
+const archived = ({ id, title, owner, created_at }: KeptArchive, detail: ReactNode): Row => ({ id, title, owner, when: created_at, detail })
 
 type Row = { id: string; title: string; owner: string; when: string; detail: ReactNode }
 type ListProps<T> = {

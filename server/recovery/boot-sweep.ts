@@ -6,7 +6,7 @@ import type { Clock } from "../platform/clock"
 import type { Config } from "../platform/config"
 import type { Database, Session } from "../platform/database"
 import type { Logger } from "../platform/logger"
-import { comebackFacts, planAsItStands } from "../status"
+import { comebackFacts, lastUsed, planAsItStands } from "../status"
 import { mayAutoResume } from "./auto-resume"
 import type { Boot } from "./boot"
 import { inParallel } from "./in-parallel"
@@ -107,7 +107,7 @@ async function comebackOf(deps: SweepDeps, id: string, was_up: boolean): Promise
   if (plan.kind === "impossible") return "impossible"
   const wanted = mayAutoResume(deps.autoResume, {
     now: deps.clock.now(),
-    last_used_at: session.active_at ?? session.updated_at,
+    last_used_at: lastUsed(session),
     state: session.state,
     was_up,
     resumable: plan.kind === "native" || plan.kind === "inject",

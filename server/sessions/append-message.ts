@@ -6,7 +6,7 @@ import { killPoint } from "../../lib/host/kill-point"
 import { type Person, requireSession, requireTask } from "../auth"
 import { taskAtWork } from "../execution"
 import { type Change, guard, isConflict, StoreRefused, updateAny } from "../journal"
-import type { Prompt, Task } from "../platform/database"
+import type { ExecutorRunning, Prompt, Task } from "../platform/database"
 import { comebackFacts, planAsItStands } from "../status"
 import { queued } from "./create-task"
 import type { SessionDeps } from "./deps"
@@ -44,7 +44,7 @@ async function acceptMessage(deps: SessionDeps, person: Person, task: Task, sess
       throw new AppError("SESSION_TERMINAL", "This session has ended.", { state: session.state })
     const expiry = await loadExpiry(deps, task, session.id)
     if (expiry.reason !== null) throw expiredError(task, expiry, expiry.reason)
-    await requireResumable(deps, session.id, session.agent)
+    requireResumable(deps, expiry.executor, session.agent)
 
     const waiting = await deps.db.prompt.findMany({
       where: { session_id: session.id, state: { in: ["queued", "held"] } },
@@ -134,9 +134,8 @@ async function sameAppend(deps: SessionDeps, prompt: Prompt, message: string): P
 }
 
 /** An agent that is gone and can neither load its session nor be told its history is not started again behind the user's back. */
-export async function requireResumable(deps: SessionDeps, sessionId: string, agent: string): Promise<void> {
-  const executor = await deps.db.executorRunning.findUnique({ where: { session_id: sessionId } })
-  if (!executor || executor.agent_execution_id !== null) return
+export function requireResumable(deps: Pick<SessionDeps, "agents">, executor: ExecutorRunning, agent: string): void {
+  if (executor.agent_execution_id !== null) return
   const plan = planAsItStands(comebackFacts(executor, deps.agents.get(agent as AgentId).history_context_injection))
   if (plan.kind !== "impossible") return
   throw new AppError("SESSION_NOT_RESUMABLE", "This agent doesn't support resuming. Start a new session.", {})

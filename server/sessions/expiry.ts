@@ -1,7 +1,7 @@
 import { AppError } from "../../lib/contracts/errors"
 import type { TaskType } from "../../lib/contracts/task"
 import type { ExecutorRunning, Task } from "../platform/database"
-import { type ExpiryReason, judgeExpiry } from "../status"
+import { type ExpiryReason, judgeExpiry, lastActivity } from "../status"
 import type { SessionDeps } from "./deps"
 
 export type TaskExpiry = { reason: ExpiryReason | null; last_updated_at: string; expire_hours: number; executor: ExecutorRunning }
@@ -13,10 +13,7 @@ export async function loadExpiry(deps: Pick<SessionDeps, "db" | "clock" | "confi
     deps.db.prompt.count({ where: { task_id: task.id, state: "queued" } }),
     deps.db.executorRunning.findUniqueOrThrow({ where: { session_id: sessionId } }),
   ])
-  const last_updated_at = sessions.reduce((latest, session) => {
-    const active = session.active_at ?? session.updated_at
-    return active > latest ? active : latest
-  }, task.last_activity_at)
+  const last_updated_at = lastActivity(task, sessions)
   const type = task.type as TaskType
   const expire_hours = { chat: deps.config.chat_expire_hours, code: deps.config.code_expire_hours }
   const reason = judgeExpiry(

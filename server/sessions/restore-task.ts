@@ -80,7 +80,7 @@ async function restoreNow(
   const known = clientId ? await deps.db.prompt.findFirst({ where: { task_id: task.id, client_message_id: clientId } }) : null
   if (known && input.message !== undefined) await requireSameMessage(deps, known, input.message)
   const message = input.message !== undefined && !known ? input.message : null
-  if (message !== null) await requireResumable(deps, session.id, session.agent)
+  if (message !== null) requireResumable(deps, expiry.executor, session.agent)
 
   const answer = back ? (JSON.parse(task.last_restore as string) as RestoreResult) : answerFor(task, expiry)
   if (!back) await reviveOthers(deps, person, task, session)

@@ -10,6 +10,14 @@ export type ExpiryFacts = {
 }
 export type ExpiryReason = "expired" | "executor_deleted"
 
+type Used = { active_at: string | null; updated_at: string }
+/** What the server does by itself is no use of a session; a session older than that column was used when it was last written. */
+export const lastUsed = (session: Used): string => session.active_at ?? session.updated_at
+
+/** When a task was last used, itself or in any of its sessions. Pure. */
+export const lastActivity = (task: { last_activity_at: string }, sessions: readonly Used[]): string =>
+  sessions.reduce((latest, session) => (lastUsed(session) > latest ? lastUsed(session) : latest), task.last_activity_at)
+
 /** When a task at rest expires; null while something keeps it. Pure. */
 export function expiresAt(facts: Omit<ExpiryFacts, "executor_deleted">): string | null {
   if (facts.busy) return null

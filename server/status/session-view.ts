@@ -10,7 +10,7 @@ import type { AgentId, Runtime, SessionView, TaskType, TaskView } from "../../li
 import type { Wait } from "../../lib/contracts/waits"
 import type { ExecutorRunning, ResumeToken, Session, Task } from "../platform/database"
 import { deriveStatus } from "./derive-status"
-import { expiresAt } from "./expiry"
+import { expiresAt, lastActivity } from "./expiry"
 import { comebackFacts } from "./plan-resume"
 import { type Outlook, type OutlookFacts, resumeOutlook } from "./resume-outlook"
 
@@ -31,9 +31,9 @@ export type ViewWorld = {
 const executorStatus = ({ session, executor }: SessionRows, world: ViewWorld): ExecutorStatus =>
   world.isSilent(session.id) ? "unknown" : (executor.status as ExecutorStatus)
 
-const interruptionOf = (session: Session) => (session.interruption ? Interruption.parse(JSON.parse(session.interruption)) : null)
+export const interruptionOf = (session: Session) => (session.interruption ? Interruption.parse(JSON.parse(session.interruption)) : null)
 
-function statusOf({ session, tokens }: SessionRows, world: ViewWorld): SessionStatus {
+export function statusOf({ session, tokens }: Pick<SessionRows, "session" | "tokens">, now: Date): SessionStatus {
   const live = tokens.filter((token) => token.state === "live")
   return deriveStatus(
     {
@@ -47,7 +47,7 @@ function statusOf({ session, tokens }: SessionRows, world: ViewWorld): SessionSt
       interruption: interruptionOf(session),
     },
     // A run of an earlier boot is adopted or interrupted by reconciliation; until that has decided, the last status stands.
-    { now: world.now, isLivingBoot: () => true, liveTokens: new Set(live.map((token) => token.id)) },
+    { now, isLivingBoot: () => true, liveTokens: new Set(live.map((token) => token.id)) },
   )
 }
 
@@ -81,7 +81,7 @@ export function toSessionView(rows: SessionRows, world: ViewWorld): SessionView 
     agent: session.agent as AgentId,
     runtime: session.runtime as Runtime,
     state: session.state as SessionState,
-    status: statusOf(rows, world),
+    status: statusOf(rows, world.now),
     executor_status: executorStatus(rows, world),
     survival_level: outlookOf(rows, world, isPutAway(executor) ? "archived" : executor.workspace_path ? "present" : "none").survival_level,
     worktree_branch: executor.worktree_branch,
@@ -98,7 +98,7 @@ export function toStatusReport(rows: SessionRows, world: ViewWorld, workspace: O
     session_id: session.id,
     task_id: session.task_id,
     state: session.state as SessionState,
-    status: statusOf(rows, world),
+    status: statusOf(rows, world.now),
     agent_profile_id: session.agent,
     executor_status: executorStatus(rows, world),
     agent_execution_id: executor.agent_execution_id,
@@ -114,12 +114,10 @@ export function toStatusReport(rows: SessionRows, world: ViewWorld, workspace: O
 /** Deleted, or about to be unpacked again: what lies at its place says nothing. */
 export const isPutAway = (executor: ExecutorRunning) => executor.status === "deleted" || executor.restore_archive_id !== null
 
-const lastActive = (session: Session) => session.active_at ?? session.updated_at
-
 export function toTaskView(task: Task, sessions: readonly SessionRows[], queued: boolean, world: ViewWorld): TaskView {
-  const last_activity_at = sessions.reduce(
-    (latest, { session }) => (lastActive(session) > latest ? lastActive(session) : latest),
-    task.last_activity_at,
+  const last_activity_at = lastActivity(
+    task,
+    sessions.map(({ session }) => session),
   )
   const busy = queued || sessions.some(({ session }) => session.open_run_id !== null)
   return {

@@ -1,7 +1,6 @@
-import { Interruption } from "../../lib/contracts/status"
 import { ExportedTokens, SessionSnapshot } from "../../lib/contracts/transfer"
 import type { Database, EventRow, ResumeToken, Session } from "../platform/database"
-import { deriveStatus } from "../status"
+import { interruptionOf, statusOf } from "../status"
 import { TAR_END, tarHeader, tarPadding } from "./tar"
 
 const PAGE = 1_000
@@ -29,7 +28,7 @@ export async function exportFiles(db: Database, session: Session): Promise<Expor
     last_seq: session.last_seq,
     run: await openRun(db, session, tokens),
     recovery: { last_boot_seen: session.run_boot_id ?? session.owner_boot_id, interruption: interruptionOf(session) },
-    status: statusNow(session, tokens),
+    status: statusOf({ session, tokens }, new Date()),
     state: session.state,
     runtime: session.runtime,
     task: { type: task.type, agent: session.agent, repository: task.repository },
@@ -102,18 +101,4 @@ async function openRun(db: Database, session: Session, tokens: readonly ResumeTo
     ended_at: null,
     wait: wait ? { kind: wait.wait_kind, since_seq: null, resume_token_id: wait.id, deadline_at: wait.expires_at } : null,
   }
-}
-
-const interruptionOf = (session: Session) => (session.interruption ? Interruption.parse(JSON.parse(session.interruption)) : null)
-
-function statusNow(session: Session, tokens: readonly ResumeToken[]) {
-  const live = tokens.filter((token) => token.state === "live")
-  const waits = session.open_waits > 0 ? live.map((token) => ({ token_id: token.id, expires_at: token.expires_at })) : []
-  return deriveStatus(
-    {
-      open_run: session.open_run_id ? { run_id: session.open_run_id, boot_id: session.run_boot_id ?? "", waits } : null,
-      interruption: interruptionOf(session),
-    },
-    { now: new Date(), isLivingBoot: () => true, liveTokens: new Set(live.map((token) => token.id)) },
-  )
 }

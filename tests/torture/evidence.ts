@@ -6,6 +6,7 @@ import { type DaemonSession, SpoolRecord } from "../../lib/contracts/agentctl/pr
 import type { SessionEvent } from "../../lib/contracts/events"
 import type { SessionStatusReport } from "../../lib/contracts/status"
 import type { Archive, EventRow, ExecutorRunning, Prompt, ResumeToken, Session } from "../../server/platform/database"
+import { isPutAway } from "../../server/status"
 import { statusOf } from "./come-to-rest"
 import type { OurProcess } from "./place"
 import type { World, WorldSession } from "./world"
@@ -75,7 +76,7 @@ async function gatherSession(world: World, session: WorldSession): Promise<Sessi
     name: `${world.nameOf(session_id)} (${session.agent}, ${session_id})`,
     session,
     log,
-    sinceSpool: isAway(rows) ? [] : log.slice(log.findLastIndex(({ kind }) => kind === "executor.deleted") + 1),
+    sinceSpool: isPutAway(rows.executor) ? [] : log.slice(log.findLastIndex(({ kind }) => kind === "executor.deleted") + 1),
     rows,
     status: await statusOf(world, session),
     daemon: await place.daemonSession(session_id),
@@ -85,9 +86,6 @@ async function gatherSession(world: World, session: WorldSession): Promise<Sessi
     carriedOut: readHeard(placeOfFiles(rows)),
   }
 }
-
-/** In its archive: put away, or back with its task and not used since. */
-export const isAway = ({ executor }: Pick<Rows, "executor">) => executor.status === "deleted" || executor.restore_archive_id !== null
 
 /** Where the session's files are now; null: nowhere. */
 function placeOfFiles({ executor, archive }: Rows): SessionEvidence["files"] {

@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from "node:util"
 import type { SpoolRecord } from "../../../lib/contracts/agentctl/protocol"
 import { isTerminalKind, type SessionEvent } from "../../../lib/contracts/events"
 import { parseRow } from "../../../server/journal/journal"
-import { type Finding, isAway, type SessionEvidence } from "../evidence"
+import { isPutAway } from "../../../server/status"
+import type { Finding, SessionEvidence } from "../evidence"
 
 /** [1] No event is lost, shown twice or out of order: to a reader, to an open tab, and on the way from the daemon. */
 export function checkJournal(evidence: SessionEvidence): Finding[] {
@@ -58,7 +59,7 @@ const SAME_IN_BOTH = [
 
 /** Every record of the spool is in the journal exactly once and in its order; what the server itself adds is left out. */
 function checkAgainstSpool({ sinceSpool: log, spool, rows }: SessionEvidence, finding: ToFinding): Finding[] {
-  if (isAway(rows)) return []
+  if (isPutAway(rows.executor)) return []
   const findings: Finding[] = []
   if (spool.unreadable.length > 0)
     findings.push(finding("a readable spool", `${spool.unreadable.length} broken lines: ${spool.unreadable[0]?.slice(0, 200)}`))
