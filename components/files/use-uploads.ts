@@ -47,7 +47,9 @@ export function useUploads(sessionId: string) {
         const path = folder === "" ? file.name : `${folder}/${file.name}`
         return { id: nextId++, path, file, state: { kind: "sending", percent: 0 } }
       })
-      setUploads((all) => [...all, ...added])
+      // A row that said how the last upload of the same file went would contradict the one that is under way.
+      const again = (old: Upload) => old.state.kind !== "sending" && added.some(({ path }) => path === old.path)
+      setUploads((all) => [...all.filter((old) => !again(old)), ...added])
       for (const upload of added) void send(upload, { absent: true })
     },
     replace(upload: Upload) {
