@@ -65,18 +65,23 @@ export class AgentSlot {
       killPoint("agent.begun")
       // Before it is announced: a daemon killed in between would otherwise begin anew what the server takes for continued.
       await manager.save(this.begun.agent_session_id, start)
-      await facts.change({ agent: { agent_execution_id, announced: true, processes } })
     } catch (error) {
       await this.giveUp()
       throw error
     }
     const { agent, begun } = this as { agent: Agent; begun: Begun }
-    const pid = agent.process.pid
-    spool.append({ kind: "agent.started", agent_execution_id, strategy: begun.strategy, pid, capabilities: begun.capabilities })
+    const { pid, recorded: processes } = agent.process
+    const announced = spool.append({
+      kind: "agent.started",
+      agent_execution_id,
+      strategy: begun.strategy,
+      pid,
+      capabilities: begun.capabilities,
+    })
     spool.append({ kind: "agent.session_announced", agent_execution_id, agent_session_id: begun.agent_session_id })
     this.state = "ready"
     void agent.exit.then((exit) => this.finish(exit))
-    await spool.durable()
+    await Promise.all([facts.change({ agent: { agent_execution_id, announced, processes } }), spool.durable()])
     return { ...begun, pid, ...(resolved ? { resolved_from: resolved.from } : {}) }
   }
 

@@ -12,8 +12,17 @@ const SessionFacts = z.object({
   epoch: z.number().int(),
   generation: z.number().int(),
   workspace: WorkspaceSpec.nullable(),
-  /** The agent this daemon runs; a successor finds it here and ends it. `announced` once agent.started is about to be spooled. */
-  agent: z.object({ agent_execution_id: z.string(), announced: z.boolean(), processes: z.array(RecordedProcess) }).nullable(),
+  /**
+   * The agent this daemon runs; a successor finds it here and ends it. `announced` is the number its agent.started was given in
+   * the spool, which may not have reached the disk; earlier daemons wrote `true`.
+   */
+  agent: z
+    .object({
+      agent_execution_id: z.string(),
+      announced: z.union([z.boolean(), z.number().int()]),
+      processes: z.array(RecordedProcess),
+    })
+    .nullable(),
 })
 export type SessionFacts = z.infer<typeof SessionFacts>
 

@@ -115,8 +115,9 @@ export class Session {
     await endProcesses([...(left?.processes ?? []), ...strays])
     killPoint("predecessor.ended")
     if (!left) return
-    // The spool was written before the facts, or after them; an end that is in it already must not be told twice.
-    if (spool.leftUp(left.agent_execution_id) ?? left.announced) {
+    // The spool was written before the facts, or after them: an end that is in it must not be told twice, nor one without a beginning.
+    const told = typeof left.announced === "number" ? left.announced <= spool.head : left.announced
+    if (spool.leftUp(left.agent_execution_id) ?? told) {
       spool.append({
         kind: "agent.exited",
         agent_execution_id: left.agent_execution_id,

@@ -272,3 +272,15 @@ test("an agent's end that is on disk already is not told again by a successor th
   const exits = onDisk("sess_end").filter((record) => record.kind === "agent.exited")
   expect(exits).toMatchObject([{ cause: "exited" }])
 })
+
+test("an agent whose coming up never reached the spool is ended without a word: there is no end without a beginning", async () => {
+  const first = await start()
+  await first.ready("sess_begin")
+  await first.kill()
+  const spool = join(dataDir, "sessions/sess_begin.messages.jsonl")
+  const header = readFileSync(spool, "utf8").split("\n")[0]
+  writeFileSync(spool, `${header}\n`)
+  const second = await start()
+  expect(await second.describe("sess_begin")).toMatchObject({ agent: null, head: 0 })
+  expect(onDisk("sess_begin")).toEqual([])
+})
