@@ -14,7 +14,7 @@ import type { Logger } from "./platform/logger"
 import { createMetrics } from "./platform/metrics"
 import { createGateway } from "./realtime"
 import { findExpired, startReaper } from "./reaper"
-import { bootSweep, settleRestoredBackup, startBoot, startTakeoverSweep, startWaitSweep } from "./recovery"
+import { bootSweep, recoverBeforeItsTurn, settleRestoredBackup, startBoot, startTakeoverSweep, startWaitSweep } from "./recovery"
 import { mintToken } from "./resume-tokens"
 import type { Services } from "./services"
 import { createSessions } from "./sessions"
@@ -111,7 +111,18 @@ export async function createServices(options: {
     requireStandalone: sessions.requireStandalone,
     repositoryOf: sessions.usableRepository,
   })
-  const reach = createReach({ db, executors, recover: coordinator.recover })
+  const sweepDeps = {
+    db,
+    journal,
+    coordinator,
+    agents,
+    boot,
+    clock,
+    logger,
+    autoResume: config.auto_resume,
+    hasExpired: sessions.hasExpired,
+  }
+  const reach = createReach({ db, executors, recover: (sessionId) => recoverBeforeItsTurn(sweepDeps, sessionId) })
   const workers = createWorkers({ db, journal, clock, logger, agents, reach })
   const workspace = createWorkspace({ db, journal, clock, logger, reach, append: sessions.append })
   const gateway = createGateway({
@@ -138,17 +149,6 @@ export async function createServices(options: {
     await gateway.lookAgain()
   }
   const waitSweep = startWaitSweep({ db, coordinator, clock, logger })
-  const sweepDeps = {
-    db,
-    journal,
-    coordinator,
-    agents,
-    boot,
-    clock,
-    logger,
-    autoResume: config.auto_resume,
-    hasExpired: sessions.hasExpired,
-  }
   let takeoverSweep: { stop: () => void } | null = null
   let reaper: { stop: () => Promise<void> } | null = null
 

@@ -36,6 +36,7 @@ export class WorkerStream {
   state: StreamState = { phase: "connecting" }
   /** Where the next output begins; null before anything was drawn. */
   private offset: number | null = null
+  private generation: number | null = null
   private acked = 0
   private attempt = 0
   private retries = 0
@@ -76,12 +77,13 @@ export class WorkerStream {
   }
 
   private begin(attached: WorkerAttached): void {
-    if (this.offset !== null && attached.offset !== this.offset) {
-      // What lies between is not kept any more: the screen as it is now, instead.
+    if (this.offset !== null && (attached.offset !== this.offset || attached.generation !== this.generation)) {
+      // What lies between is not kept any more, or this is other output: the screen as it is now, instead.
       this.offset = null
       return this.attach()
     }
     if (this.offset === null) this.sink.redraw(attached)
+    this.generation = attached.generation
     this.offset = attached.offset
     this.acked = attached.offset
     this.retries = 0

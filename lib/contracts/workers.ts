@@ -63,6 +63,8 @@ export const AttachWorker = z.object({
 })
 export type AttachWorker = z.infer<typeof AttachWorker>
 export type WorkerAttached = {
+  /** The executor's life. Output of another one is other output, wherever its offsets begin: a task that was put away starts anew. */
+  generation: number
   epoch: number
   /** Where the output that follows begins. */
   offset: number

@@ -21,6 +21,8 @@ export const KILL_POINTS = {
     "ack.sent",
     "writer.applied",
     "writer.committed",
+    "worker.raised",
+    "worker.closed",
   ],
   daemon: [
     "daemon.locked",
@@ -36,6 +38,8 @@ export const KILL_POINTS = {
     "permission.settled",
     "turn.ended",
     "exit.spooled",
+    "pty.divided",
+    "pty.spawned",
   ],
   /** Of the server, on the way of an expired executor into its archive and back. */
   put_away: ["reap.claimed", "reap.stopped", "reap.packed", "reap.deleted", "reap.discarded", "restore.accepted", "restore.unpacked"],

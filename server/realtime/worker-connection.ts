@@ -113,8 +113,9 @@ export function createWorkerConnection(deps: { workers: Workers; rooms: WorkerRo
           whenRoom: deps.sink.whenRoom,
         })
         one.viewer = viewer
-        const { epoch, offset, restored, size, snapshot } = attached
-        return { reply: { epoch, offset, restored, ...size, ...(snapshot ? { snapshot } : {}) }, start: () => void viewer.start() }
+        const { generation, epoch, offset, restored, size, snapshot } = attached
+        const reply = { generation, epoch, offset, restored, ...size, ...(snapshot ? { snapshot } : {}) }
+        return { reply, start: () => void viewer.start() }
       } catch (error) {
         const replaced = held.get(worker_id) !== one
         if (!replaced) {

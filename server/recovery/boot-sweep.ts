@@ -89,6 +89,25 @@ export async function recoverSessions(deps: SweepDeps, left: readonly Left[]): P
   return outcomes
 }
 
+/**
+ * For a page that needs a session's executor before the sweep has come to it, which will find the session taken: what the sweep would
+ * do, except that nobody waits for the agent.
+ */
+export async function recoverBeforeItsTurn(deps: SweepDeps, id: string): Promise<void> {
+  const before = await loadSession(deps.db, id)
+  const outcome = await deps.coordinator.recover(id)
+  if (!before || outcome === "undecided" || outcome === "not_mine") return
+  const taken = before.session.owner_boot_id !== deps.boot.id
+  const comeback = taken ? await comebackOf(deps, id, wasUp(before)) : "none"
+  deps.coordinator.poke(id, { wake: comeback === "wanted" })
+}
+
+const wasUp = ({ session, executor }: LoadedSession) =>
+  session.open_run_id !== null ||
+  ["STARTING", "RUNNING"].includes(session.state) ||
+  executor.agent_execution_id !== null ||
+  executor.status === "starting"
+
 /** An interrupted run stays the news of its session, whatever became of its agent. */
 function noteAgent(item: Outcome, loaded: LoadedSession | null) {
   if (!loaded) return

@@ -1,5 +1,5 @@
 export { type Boot, startBoot } from "./boot"
-export { bootSweep } from "./boot-sweep"
+export { bootSweep, recoverBeforeItsTurn } from "./boot-sweep"
 export { settleRestoredBackup } from "./restored-backup"
 export { startTakeoverSweep } from "./takeover-sweep"
 export { startWaitSweep } from "./wait-sweep"

@@ -17,6 +17,7 @@ type Ending = Pick<WorkerExit, "exit_code" | "signal" | "reason">
 
 /** One viewer's hold on a worker's process. The reader's pace is the stream's pace: what is not read is not sent. */
 export type AttachedWorker = {
+  generation: number
   epoch: number
   offset: number
   restored: boolean
@@ -54,6 +55,7 @@ export async function attachWorker(
 
   let told = 0
   return {
+    generation: place.executor.generation,
     epoch: output.epoch,
     offset: output.offset,
     restored: pty.restored,

@@ -1,3 +1,4 @@
+import { killPoint } from "../../lib/host/kill-point"
 import type { Person } from "../auth"
 import { isConflict } from "../journal"
 import type { Session } from "../platform/database"
@@ -37,6 +38,7 @@ export function createCloser(deps: WorkerDeps) {
         // Another tab closed it in this moment.
         if (!isConflict(error)) throw error
       }
+      killPoint("worker.closed")
       if (worker.type === "git-diff") return
       await end(session, worker.id).catch((error) => {
         deps.logger.warn({ session: session.id, worker: worker.id, err: error }, "a closed terminal's executor was not reached yet")

@@ -1,5 +1,6 @@
 import type { PtyState, PutPtyAnswer } from "../../lib/contracts/agentctl/ptys"
 import type { AgentId } from "../../lib/contracts/task"
+import { killPoint } from "../../lib/host/kill-point"
 import type { Place } from "../execution"
 import type { Worker } from "../platform/database"
 import { refOf, type WorkerDeps } from "./deps"
@@ -32,6 +33,7 @@ export async function raiseProcess(
       label: worker.type === "agent" ? (goOn ? "conversation continued" : "new conversation") : "new shell",
     }),
   )
+  killPoint("worker.raised")
   if (pty.restored) await noteRestored(deps, place, pty, before)
   return pty
 }

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test } from "vitest"
 import type { SessionStatusReport } from "../../lib/contracts/status"
 import type { SessionView } from "../../lib/contracts/task"
 import { agentText, DATABASES, follow, numbers, Rewake } from "../support/server"
+import { openTerminal, readySession, TERMINAL_ENV, view } from "../support/terminal"
 import { waitUntil } from "../support/wait-until"
 
 describe("two servers over one PostgreSQL", () => {
@@ -38,6 +39,23 @@ describe("two servers over one PostgreSQL", () => {
     expect(log.filter((event) => event.kind === "agent.started")).toHaveLength(1)
     const counted = agentText(log).split("\n")[0] ?? ""
     expect(numbers(700).startsWith(counted)).toBe(true)
+  })
+
+  test("[L3] a page that opens a terminal at another server before that has taken over does not keep the agent from coming back", async () => {
+    first = await Rewake.start({ database: "postgresql", env: TERMINAL_ENV })
+    second = await first.secondServer()
+    const sessionId = await readySession(first)
+    const worker = await openTerminal(first, sessionId)
+    const viewer = await view(second, worker)
+    first.killDaemon()
+    await first.kill9()
+    await viewer.attach({ offset: viewer.offset })
+    const log = await second.waitForEvent(
+      sessionId,
+      (event) => event.kind === "agent.started" && event.strategy !== "new",
+      "the agent to come back",
+    )
+    expect(log.filter((event) => event.kind === "worker.restored")).toHaveLength(1)
   })
 
   test("[L1] a message given to the server that does not own the session reaches the agent, and its viewers see the answer", async () => {

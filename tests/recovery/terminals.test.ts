@@ -192,7 +192,8 @@ describe.each(DATABASES)("terminals outlive what dies, on %s", (database) => {
 
     const { task_id } = await rewake.session(sessionId)
     await rewake.api("POST", `/api/v1/tasks/${task_id}/restore`, { message: "recall" })
-    await late.attach()
+    // Other output than what was shown before, whatever its offsets: a page must not go on from the old.
+    expect((await late.attach()).generation).toBeGreaterThan(viewer.attached?.generation ?? 0)
     expect(await late.run("cat note")).toBe("kept")
     const log = await rewake.waitForEvent(
       sessionId,

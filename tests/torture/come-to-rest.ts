@@ -1,6 +1,7 @@
 import type { SessionStatusReport } from "../../lib/contracts/status"
 import type { QueuedPrompt } from "../../lib/contracts/task"
 import { answerWait, isServerPoint, send } from "./perform"
+import { lookAtTerminals } from "./terminals"
 import type { World, WorldSession } from "./world"
 
 /** Longer than any back-off that a single fault leads to; what is not at rest by then is stuck. */
@@ -31,7 +32,7 @@ export async function comeToRest(world: World): Promise<string[]> {
     world.say(`${world.nameOf(session.id)}: send "recall"`)
     await send(world, session, 0, "recall", null)
   }
-  const after = await settle(world)
+  const after = [...(await settle(world)), ...(await lookAtTerminals(world, REST_LIMIT_MS))]
   return after.length > 0 || place.setting !== "expiring" ? after : untilAllPutAway(world)
 }
 
@@ -63,7 +64,8 @@ async function discover(world: World): Promise<void> {
   const rows = await world.place.db.session.findMany({ where: { id: { notIn: world.sessions.map(({ id }) => id) } } })
   for (const row of rows) {
     const task = await world.place.db.task.findUnique({ where: { id: row.task_id } })
-    if (task && task.deleted_at === null) world.sessions.push({ id: row.id, task_id: row.task_id, agent: row.agent, tabs: [] })
+    if (task && task.deleted_at === null)
+      world.sessions.push({ id: row.id, task_id: row.task_id, agent: row.agent, tabs: [], terminals: [] })
   }
 }
 

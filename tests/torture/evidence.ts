@@ -40,6 +40,10 @@ export type SessionEvidence = {
   ledger: { prompt_id: string; run_id: string; body_sha256: string }[]
   /** What `run echo … >> heard.txt` wrote: each line is one time the agent carried it out. */
   carriedOut: string[]
+  /** What lines typed into its terminals wrote: each line is one time the shell carried it out. */
+  typedOut: string[]
+  /** Of the terminals, as the database has them. */
+  closed: Set<string>
   files: { folder: string } | { archive: string } | null
 }
 export type Evidence = {
@@ -83,7 +87,9 @@ async function gatherSession(world: World, session: WorldSession): Promise<Sessi
     spool: readSpool(join(folder, `${session_id}.messages.jsonl`)),
     ledger: linesOf(join(folder, `${session_id}.prompts.jsonl`)).map((line) => JSON.parse(line)),
     files: placeOfFiles(rows),
-    carriedOut: readHeard(placeOfFiles(rows)),
+    carriedOut: linesIn(placeOfFiles(rows), "heard.txt"),
+    typedOut: linesIn(placeOfFiles(rows), "typed.txt"),
+    closed: new Set((await db.worker.findMany({ where: { session_id, closed_at: { not: null } } })).map(({ id }) => id)),
   }
 }
 
@@ -95,11 +101,11 @@ function placeOfFiles({ executor, archive }: Rows): SessionEvidence["files"] {
   return file && existsSync(file) ? { archive: file } : null
 }
 
-function readHeard(files: SessionEvidence["files"]): string[] {
+function linesIn(files: SessionEvidence["files"], file: string): string[] {
   if (!files) return []
-  if ("folder" in files) return linesOf(join(files.folder, "heard.txt"))
+  if ("folder" in files) return linesOf(join(files.folder, file))
   const names = execFileSync("tar", ["-tf", files.archive], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).split("\n")
-  const name = names.find((one) => one.endsWith("/heard.txt"))
+  const name = names.find((one) => one.endsWith(`/${file}`))
   return name
     ? execFileSync("tar", ["-xOf", files.archive, name], { encoding: "utf8" })
         .split("\n")

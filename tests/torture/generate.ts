@@ -88,7 +88,35 @@ function createWriter(seed: number, random: Random, setting: Setting) {
       [1, () => ({ do: "go back", ...at() })],
       [2, () => ({ do: "edit", ...at(), nth: random.below(3), text: text() })],
       [1, () => ({ do: "withdraw", ...at(), nth: random.below(3) })],
+      [2, () => useTerminal()],
     ])()
+
+  const atTerminal = (where = at()) => ({ ...where, terminal: random.below(3) })
+  const look = (where = at()): PersonStep => ({
+    do: "look",
+    ...atTerminal(where),
+    from: random.pick(["screen", "beginning", "where it was", "where it was"]),
+  })
+  const type = (where = at()): PersonStep => ({
+    do: "type",
+    ...atTerminal(where),
+    line: random.weighted([
+      [6, "word"],
+      [3, "job"],
+      [1, "exit"],
+    ]),
+    word: word(),
+  })
+  const closeTerminal = (where = at()): PersonStep => ({ do: "close terminal", ...atTerminal(where) })
+  const resize = (): PersonStep => ({ do: "resize", ...atTerminal(), cols: random.between(20, 200), rows: random.between(5, 60) })
+  const useTerminal = (where = at()): PersonStep =>
+    random.weighted([
+      [5, type],
+      [3, look],
+      [1, resize],
+      [1, closeTerminal],
+    ])(where)
+  const newTerminal = (where = at()): Step[] => [{ do: "open terminal", ...where }, look(where), type(where)]
 
   /** What people do between two faults. */
   function life(): Step[] {
@@ -101,6 +129,8 @@ function createWriter(seed: number, random: Random, setting: Setting) {
       [2, () => [{ do: "together", steps: Array.from({ length: random.between(2, 4) }, act) }]],
       [1, () => (sessions < 4 ? [addSession()] : [act()])],
       [1, () => (sessions < 4 ? [create()] : [act()])],
+      [2, () => newTerminal()],
+      [4, () => [useTerminal()]],
       [expiring ? 5 : 0, () => putAway()],
     ])()
   }
@@ -145,10 +175,17 @@ function createWriter(seed: number, random: Random, setting: Setting) {
           ),
         ],
       ],
+      [3, () => terminalFault()],
       [10, () => atPoint(random.pick(expiring && random.chance(0.6) ? KILL_POINTS.put_away : POINTS))],
       [2, () => [kill(["server"]), { do: "kill while starting", via: at().via, ms: random.between(200, 2500) }]],
       [1, () => [{ do: "freeze daemon", ms: random.between(100, 1500) }, ...(random.chance(0.5) ? [kill(["server"], { ms: 0 })] : [])]],
     ])()
+  }
+
+  /** A terminal in use when something dies, and looked at again. */
+  function terminalFault(where = at()): Step[] {
+    const dying = kill(random.pick([["server"], ["daemon"], ["daemon"], ["server", "daemon"]]), { ms: random.pick([0, 0, 20, 150]) })
+    return [...newTerminal(where), dying, look(where), useTerminal(where)]
   }
 
   /** Arms the point, and does what leads there. */
@@ -194,6 +231,10 @@ function createWriter(seed: number, random: Random, setting: Setting) {
       "ack.sent": () => [arm, send(count(), where)],
       "writer.applied": () => [arm, act()],
       "writer.committed": () => [arm, act()],
+      "worker.raised": () => [arm, ...newTerminal(where)],
+      "worker.closed": () => [...newTerminal(where), arm, closeTerminal(where)],
+      "pty.divided": () => [...newTerminal(where), kill(["daemon"], now), arm, look(where)],
+      "pty.spawned": () => [arm, ...newTerminal(where)],
       "daemon.locked": () => [arm, kill(["daemon"], now), send(text(), where)],
       "daemon.published": () => [arm, kill(["daemon"], now), send(text(), where)],
       "predecessor.ended": () => [...working(), arm, kill(["daemon"], now)],

@@ -46,6 +46,19 @@ const KNOWN: readonly Known[] = [
       { do: "await", session: 0, for: "kill point" },
     ],
   },
+  {
+    seed: 12005,
+    found: "a page with a terminal that came before the sweep of a new server kept the session's queue from being worked off",
+    setting: "sqlite",
+    steps: [
+      { do: "create", via: 0, agent: "demo", text: "count 60 40 w12005n1" },
+      { do: "await", session: 0, for: "text" },
+      { do: "open terminal", session: 0, via: 0 },
+      { do: "look", session: 0, via: 0, terminal: 0, from: "screen" },
+      { do: "send", session: 0, via: 0, text: "hello w12005n2", client_id: null, callers: 1 },
+      { do: "kill", who: ["server", "daemon"], session: 0, via: 0, moment: { ms: 0 } },
+    ],
+  },
 ]
 
 export const KNOWN_SCHEDULES: readonly Schedule[] = KNOWN.map(({ seed, setting, steps }) => ({

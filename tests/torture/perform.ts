@@ -4,11 +4,10 @@ import { KILL_POINTS } from "../../lib/host/kill-point"
 import { follow } from "../support/server"
 import { signal } from "./place"
 import { describeStep, type Fault, type Moment, type PersonStep, type Step, type WaitFor, type Who } from "./schedule"
+import { performAtTerminal } from "./terminals"
+import { LOOK_MS, PATIENCE_MS, pause, untilOrNever } from "./wait"
 import type { World, WorldSession } from "./world"
 
-/** A person does not look for longer: what is waited for may never come, and that is for the checks to find. */
-const PATIENCE_MS = 1_500
-const LOOK_MS = 10
 /** As long as something is being worked on, an armed point may still be reached. */
 const ON_THE_WAY_MS = 6_000
 
@@ -50,7 +49,7 @@ async function performByPerson(world: World, step: PersonStep): Promise<void> {
     world.judge("creating a task", answer?.status ?? null, answer?.body)
     if (answer?.status !== 201) return
     const { task, session } = answer.body
-    world.sessions.push({ id: session.id, task_id: task.id, agent: step.agent, tabs: [] })
+    world.sessions.push({ id: session.id, task_id: task.id, agent: step.agent, tabs: [], terminals: [] })
     world.sent.push({ session_id: session.id, task_id: task.id, text: step.text, client_id: null, status: 202, prompt_id: null })
     return
   }
@@ -66,7 +65,8 @@ async function performByPerson(world: World, step: PersonStep): Promise<void> {
     case "add session": {
       const answer = await call<SessionView>("POST", `/api/v1/tasks/${session.task_id}/sessions`, { agent: step.agent })
       world.judge("adding a session", answer?.status ?? null, answer?.body)
-      if (answer?.status === 201) world.sessions.push({ id: answer.body.id, task_id: session.task_id, agent: step.agent, tabs: [] })
+      if (answer?.status === 201)
+        world.sessions.push({ id: answer.body.id, task_id: session.task_id, agent: step.agent, tabs: [], terminals: [] })
       return
     }
     case "send":
@@ -107,6 +107,12 @@ async function performByPerson(world: World, step: PersonStep): Promise<void> {
     case "open tab":
       session.tabs.push({ ...follow(place.server(step.via), session.id), open: true })
       return
+    case "open terminal":
+    case "look":
+    case "type":
+    case "resize":
+    case "close terminal":
+      return performAtTerminal(world, session, step)
     case "close tab": {
       const tab = session.tabs.find((candidate) => candidate.open)
       if (!tab) return
@@ -215,7 +221,7 @@ async function killNow(world: World, who: readonly Who[], session: WorldSession 
   const daemon = who.includes("daemon") ? place.daemonPid() : null
   const daemonPid = place.daemonPid()
   const agents = who.includes("agent")
-    ? place.processes().filter((one) => one.parent === daemonPid && one.session_id === (session?.id ?? ""))
+    ? place.processes().filter((one) => one.parent === daemonPid && one.session_id === (session?.id ?? "") && one.worker_id === null)
     : []
   const server = who.includes("server") && place.isUp(via) ? place.server(via) : null
   const gone = server?.kill9()
@@ -271,10 +277,4 @@ async function untilReachedOrQuiet({ place, sessions }: World): Promise<void> {
     if ((await place.db.session.count({ where: busy })) + (await place.db.prompt.count({ where: queued })) > 0) busyAt = Date.now()
     if (Date.now() - busyAt > PATIENCE_MS) return
   }
-}
-
-const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
-
-async function untilOrNever(look: () => boolean | Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; await pause(LOOK_MS)) if (await look()) return
 }

@@ -2,9 +2,11 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { createServer } from "node:net"
 import { join } from "node:path"
 import type { DaemonSession } from "../../lib/contracts/agentctl/protocol"
+import type { PtyState } from "../../lib/contracts/agentctl/ptys"
 import { isSameProcess, processStartTime } from "../../lib/host/process-identity"
 import { type Database, openDatabase } from "../../server/platform/database"
 import { type Answer, Rewake } from "../support/server"
+import { TERMINAL_ENV } from "../support/terminal"
 import { waitUntil } from "../support/wait-until"
 import { ARMED_FILE, type Armed, FIRED_FILE, type Fired } from "./armed-kill-point"
 import type { Setting } from "./schedule"
@@ -17,7 +19,7 @@ const MOST_STARTS = 6
 
 const EXPIRING = { APPEND_CHAT_TASK_EXPIRE_HOURS: String(2 / 3600), REAPER_INTERVAL_SECONDS: "1" }
 
-export type OurProcess = { pid: number; parent: number; session_id: string | null; command: string }
+export type OurProcess = { pid: number; parent: number; session_id: string | null; worker_id: string | null; command: string }
 
 /** One data folder and database, its servers and its daemon: what schedules are carried out upon, one after the other. */
 export class Place {
@@ -33,7 +35,7 @@ export class Place {
 
   static async open(setting: Setting): Promise<Place> {
     const database = setting === "sqlite" || setting === "expiring" ? "sqlite" : "postgresql"
-    const env = setting === "expiring" ? EXPIRING : {}
+    const env = { ...TERMINAL_ENV, ...(setting === "expiring" ? EXPIRING : {}) }
     const first = await Rewake.start({ database, dist: DIST, env: { PORT: String(await freePort()), ...env } })
     const servers = setting === "two servers" ? [first, await first.secondServer({ PORT: String(await freePort()) })] : [first]
     const db = await openDatabase(
@@ -142,14 +144,16 @@ export class Place {
     this.frozen = null
   }
 
-  async daemonSession(id: string): Promise<DaemonSession | null> {
+  daemonSession = (id: string) => this.askDaemon<DaemonSession>(`/sessions/${id}`)
+  daemonTerminals = async (id: string) => (await this.askDaemon<{ ptys: PtyState[] }>(`/sessions/${id}/ptys`))?.ptys ?? []
+  private async askDaemon<T>(path: string): Promise<T | null> {
     try {
       const { endpoint, secret } = this.server(0).daemon()
-      const response = await fetch(`${endpoint}/sessions/${id}`, {
+      const response = await fetch(`${endpoint}${path}`, {
         headers: { authorization: `Bearer ${secret}` },
         signal: AbortSignal.timeout(5_000),
       })
-      return response.ok ? ((await response.json()) as DaemonSession) : null
+      return response.ok ? ((await response.json()) as T) : null
     } catch {
       return null
     }
@@ -167,9 +171,11 @@ export class Place {
           const stat = readFileSync(`/proc/${name}/stat`, "utf8")
           const [state, parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
           if (state === "Z" || state === "X") return []
-          const session = environment.find((entry) => entry.startsWith("REWAKE_SESSION_ID="))?.slice("REWAKE_SESSION_ID=".length) ?? null
+          const marked = (variable: string) =>
+            environment.find((entry) => entry.startsWith(`${variable}=`))?.slice(variable.length + 1) ?? null
+          const [session_id, worker_id] = [marked("REWAKE_SESSION_ID"), marked("REWAKE_WORKER_ID")]
           const command = readFileSync(`/proc/${name}/cmdline`, "utf8").replaceAll("\0", " ").trim()
-          return [{ pid: Number(name), parent: Number(parent), session_id: session, command }]
+          return [{ pid: Number(name), parent: Number(parent), session_id, worker_id, command }]
         } catch {
           return []
         }

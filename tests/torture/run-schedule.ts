@@ -32,7 +32,7 @@ export async function runSchedule(place: Place, schedule: Schedule): Promise<Res
     const found = error instanceof Error ? (error.stack ?? error.message) : String(error)
     findings.push({ invariant: "nothing breaks", where: "the torture itself", expected: "no error", found })
   }
-  for (const tab of world.sessions.flatMap(({ tabs }) => tabs)) tab.socket.disconnect()
+  world.closePages()
   return { schedule, findings, story: world.story, kills: world.deaths.length, ms: performance.now() - began }
 }
 

@@ -28,6 +28,20 @@ export type PersonStep =
   | ({ do: "withdraw"; nth: number } & At)
   | ({ do: "open tab" } & At)
   | ({ do: "close tab" } & At)
+  | TerminalStep
+
+/** `terminal`: by number among those the session has open. */
+type AtTerminal = At & { terminal: number }
+/** `job`: something that goes on in the background. `exit`: the shell ends. */
+export type Typed = "word" | "job" | "exit"
+/** A new page shows the screen or everything from the beginning; one that is open goes on from where it was. */
+export type LookFrom = "screen" | "beginning" | "where it was"
+export type TerminalStep =
+  | ({ do: "open terminal" } & At)
+  | ({ do: "look"; from: LookFrom } & AtTerminal)
+  | ({ do: "type"; line: Typed; word: string } & AtTerminal)
+  | ({ do: "resize"; cols: number; rows: number } & AtTerminal)
+  | ({ do: "close terminal" } & AtTerminal)
 
 export type Fault =
   | { do: "kill"; who: readonly Who[]; session: number; via: number; moment: Moment }
@@ -71,7 +85,16 @@ export function describeStep(step: Step): string {
       return `${s}: withdraw queued message ${step.nth}`
     case "open tab":
     case "close tab":
+    case "open terminal":
       return `${s}: ${step.do}`
+    case "look":
+      return `${s}: look at terminal ${step.terminal} from ${step.from === "screen" ? "its screen" : step.from === "beginning" ? "its beginning" : "where a page was"}`
+    case "type":
+      return `${s}: type ${{ word: `"${step.word}"`, job: `"${step.word}" and a job that stays`, exit: "exit" }[step.line]} into terminal ${step.terminal}`
+    case "resize":
+      return `${s}: make terminal ${step.terminal} ${step.cols}×${step.rows}`
+    case "close terminal":
+      return `${s}: close terminal ${step.terminal}`
     case "kill":
       return `kill -9 ${step.who.join(" and ")} (${s}) ${"texts" in step.moment ? `after ${step.moment.texts} pieces of text` : `after ${step.moment.ms} ms`}`
     case "arm":

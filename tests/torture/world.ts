@@ -1,9 +1,13 @@
 import type { Outcome } from "../../lib/contracts/waits"
 import type { follow } from "../support/server"
 import type { Place } from "./place"
+import type { Typed } from "./schedule"
+import type { TerminalViewer } from "./terminal-viewer"
 
 export type Tab = ReturnType<typeof follow> & { open: boolean }
-export type WorldSession = { id: string; task_id: number; agent: string; tabs: Tab[] }
+/** `looker`: opened when the faults were over, and shows all there is. */
+export type WorldTerminal = { id: string; closed: boolean; viewers: TerminalViewer[]; looker: TerminalViewer | null }
+export type WorldSession = { id: string; task_id: number; agent: string; tabs: Tab[]; terminals: WorldTerminal[] }
 
 /** What the person asked for, and whether the answer said it was done; null: no answer came. */
 export type Sent = {
@@ -16,6 +20,8 @@ export type Sent = {
 }
 export type Answered = { session_id: string; token_id: string; outcome: Outcome; status: number | null }
 export type Changed = { session_id: string; prompt_id: string; text: string | null; status: number | null }
+/** Typed for one process, and whether the answer said that it was taken. */
+export type TypedLine = { worker_id: string; line: Typed; word: string; generation: number; epoch: number; taken: boolean | null }
 export type Death = { who: "server" | "daemon" | "agent"; how: string }
 
 /** One schedule's life: its sessions, all a person did and was told, and what died. The checks compare it with what is there. */
@@ -25,6 +31,7 @@ export class World {
   readonly answered: Answered[] = []
   /** Edits, and withdrawals where the text is null. */
   readonly changed: Changed[] = []
+  readonly typed: TypedLine[] = []
   readonly deaths: Death[] = []
   /** A person ended or replaced an agent: its exit needs no other reason. */
   endedByPerson = false
@@ -49,6 +56,14 @@ export class World {
   /** The name a story uses. */
   nameOf(id: string): string {
     return `session ${this.sessions.findIndex((session) => session.id === id)}`
+  }
+
+  /** Once the schedule is over. */
+  closePages(): void {
+    for (const { socket } of this.sessions.flatMap(({ tabs }) => tabs)) socket.disconnect()
+    for (const { viewers, looker } of this.sessions.flatMap(({ terminals }) => terminals)) {
+      for (const viewer of [...viewers, ...(looker ? [looker] : [])]) viewer.close()
+    }
   }
 
   died(who: Death["who"], how: string): void {

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs"
 import { mkdir, rm } from "node:fs/promises"
 import type { PtyState, PutPty } from "../../../lib/contracts/agentctl/ptys"
+import { killPoint } from "../../../lib/host/kill-point"
 import { isSameProcess } from "../../../lib/host/process-identity"
 import { Failure, messageOf } from "../failure"
 import type { Log } from "../log"
@@ -127,6 +128,7 @@ export class Pty {
     this.output.size({ cols, rows })
     await this.output.flushed()
     if (this.output.head > 0) await this.divide(body.label)
+    killPoint("pty.divided")
     const epoch_offset = this.output.head
     const end: EpochEnd = { offset: null }
     let setOver: () => void = () => undefined
@@ -146,6 +148,7 @@ export class Pty {
     } catch (error) {
       throw error instanceof Failure ? error : new Failure("PTY_START_FAILED", messageOf(error))
     }
+    killPoint("pty.spawned")
     this.live = { process, end, over }
     this.lastEnd = end
     const recorded = recordProcess(process.pid) ?? { pid: process.pid, start_time: "" }

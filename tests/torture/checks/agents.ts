@@ -9,13 +9,14 @@ export function checkProcesses({ world, sessions, processes, daemonPid }: Eviden
     findings.push({ invariant, where, expected, found })
   const daemons = processes.filter(({ command, session_id }) => session_id === null && command.includes("agentctl.mjs"))
   if (daemons.length > 1) finding("5 one daemon per folder", "processes", "one", daemons.map(({ pid }) => pid).join(", "))
-  for (const { pid, parent, session_id, command } of processes) {
+  const agentsOf = processes.filter(({ worker_id }) => worker_id === null)
+  for (const { pid, parent, session_id, command } of agentsOf) {
     const owned = isUnder(pid, daemonPid, processes)
     if (session_id !== null && !owned)
       finding("5 no agent without an owner", session_id, `a child of daemon ${daemonPid}`, `${pid} (parent ${parent}) ${command}`)
   }
   for (const { name, session, daemon, status, spool, log } of sessions) {
-    const agents = processes.filter(({ session_id, parent }) => session_id === session.id && parent === daemonPid).map(({ pid }) => pid)
+    const agents = agentsOf.filter(({ session_id, parent }) => session_id === session.id && parent === daemonPid).map(({ pid }) => pid)
     const ready = daemon?.agent?.state === "ready" ? daemon.agent.pid : null
     if (agents.length > 1 || (agents[0] ?? null) !== ready)
       finding("5 one agent per session", name, `the daemon's: ${ready}`, agents.join(", ") || "none")

@@ -3,10 +3,13 @@ import { checkLabels, checkProcesses, checkStates } from "./agents"
 import { checkAccepted, checkDelivered, checkFiles, checkText, checkTokens } from "./delivery"
 import { checkJournal, checkRuns } from "./journal"
 import { checkRows } from "./rows"
+import { checkTerminalProcesses, checkTerminals } from "./terminals"
 
 /** Everything design 1 promises, held against everything that is known. */
 export function check(evidence: Evidence): Finding[] {
-  const ofAll = [checkAccepted, checkDelivered, checkTokens, checkProcesses, checkStates].flatMap((one) => one(evidence))
+  const ofAll = [checkAccepted, checkDelivered, checkTokens, checkProcesses, checkStates, checkTerminals, checkTerminalProcesses].flatMap(
+    (one) => one(evidence),
+  )
   const ofEach = evidence.sessions.flatMap((session) =>
     [checkJournal, checkRuns, checkText, checkLabels, checkFiles, checkRows].flatMap((one) => one(session)),
   )

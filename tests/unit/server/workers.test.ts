@@ -37,7 +37,7 @@ describe("a viewer", () => {
     const exits: unknown[] = []
     let room = () => {}
     const attached = {
-      ...{ epoch: 1, offset: 100, restored: false, snapshot: null, output },
+      ...{ generation: 1, epoch: 1, offset: 100, restored: false, snapshot: null, output },
       ending: async () => ({ exit_code: 0, signal: null, reason: "exited" as const }),
     }
     const made = createWorkerViewer(attached as unknown as AttachedWorker, window, {

@@ -17,8 +17,10 @@ describe("schedules", () => {
     const points = new Set(steps.flatMap((step) => (step.do === "arm" ? [step.point] : [])))
     expect([...points].sort()).toEqual(Object.values(KILL_POINTS).flat().sort())
     const actions = new Set(steps.map((step) => step.do))
-    for (const action of ["send", "answer", "cancel", "stop", "resume", "go back", "edit", "withdraw", "open tab", "close tab", "together"])
-      expect(actions).toContain(action)
+    const byPeople = ["send", "answer", "cancel", "stop", "resume", "go back", "edit", "withdraw", "open tab", "close tab", "together"]
+    const atTerminals = ["open terminal", "look", "type", "resize", "close terminal"]
+    for (const action of [...byPeople, ...atTerminals]) expect(actions).toContain(action)
+    expect(steps.filter(({ do: action }) => atTerminals.includes(action)).length).toBeLessThan(steps.length / 3)
     expect(new Set(many.map(({ setting }) => setting)).size).toBe(4)
     expect(steps.filter(isFault).length).toBeGreaterThan(many.length)
   })
