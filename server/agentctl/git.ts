@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process"
 import { Failure } from "./failure"
+import { withoutTerminals } from "./pty/masters"
 
 /** A clone of a large repository may take this long; longer is reported as failed. */
 const GIT_TIMEOUT_MS = 15 * 60 * 1000
@@ -33,7 +34,12 @@ export function createGit(dataDir: string): Git {
   const env = { ...gitEnvironment(dataDir, process.env), GIT_TERMINAL_PROMPT: "0", LC_ALL: "C" }
   const execute = (cwd: string, args: string[]) =>
     new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve, reject) => {
-      const child = spawn("git", [...NEUTRAL, ...args], { cwd, env, stdio: ["ignore", "pipe", "pipe"], timeout: GIT_TIMEOUT_MS })
+      const child = spawn("git", [...NEUTRAL, ...args], {
+        cwd,
+        env,
+        stdio: withoutTerminals(["ignore", "pipe", "pipe"]),
+        timeout: GIT_TIMEOUT_MS,
+      })
       let stdout = ""
       let stderr = ""
       child.stdout.on("data", (bytes) => {
@@ -81,7 +87,7 @@ export function createPipedGit(dataDir: string): PipedGit {
       const child = spawn("git", [...NEUTRAL, "-c", "core.fsmonitor=false", ...args], {
         cwd,
         env: { ...env, ...extra },
-        stdio: [stdin, output ?? "pipe", "pipe"],
+        stdio: withoutTerminals([stdin, output ?? "pipe", "pipe"]),
         timeout: timeoutMs,
       })
       const chunks: Buffer[] = []

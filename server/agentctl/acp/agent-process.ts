@@ -3,6 +3,7 @@ import type { Readable, Writable } from "node:stream"
 import { Failure } from "../failure"
 import { gitEnvironment } from "../git"
 import { agentMarks, endProcesses, findMarked, recordProcess, signalGroup, TERM_GRACE_MS } from "../process-tree"
+import { withoutTerminals } from "../pty/masters"
 import type { RecordedProcess } from "../session-facts"
 import { lastCharacters } from "./terminals"
 
@@ -58,7 +59,7 @@ export class AgentProcess {
         cwd: options.cwd,
         env: options.env,
         detached: true,
-        stdio: ["pipe", "pipe", "pipe"],
+        stdio: withoutTerminals(["pipe", "pipe", "pipe"]),
       })
       child.once("error", (error: NodeJS.ErrnoException) => {
         if (error.code === "ENOENT") reject(new Failure("AGENT_COMMAND_NOT_FOUND", `The command ${options.command} was not found.`))

@@ -2,6 +2,7 @@ import { existsSync, writeSync } from "node:fs"
 import { constants } from "node:os"
 import { ReadStream } from "node:tty"
 import { ptyAddon, SPAWN_HELPER } from "./addon"
+import { noteMaster } from "./masters"
 
 /** After its process the terminal is read until it has been quiet this long; a job left behind may keep it open for ever. */
 const DRAIN_QUIET_MS = 100
@@ -32,10 +33,7 @@ export interface TerminalProcessOptions {
 /** Reads happen one after the other and are copied at once, so that an idle terminal holds no buffer. */
 const shared = Buffer.allocUnsafeSlow(64 * 1024)
 
-/**
- * The addon's terminals are inherited by whatever is started next; a shell that held another one's terminal would keep it from
- * hanging up when this daemon is killed. So a process closes them before it becomes what was asked for.
- */
+/** The addon's own children are started past `withoutTerminals`: such a process closes what it inherited before it becomes what was asked for. */
 const CLOSE_OTHERS = `for f in /proc/$$/fd/*; do n=\${f##*/}; if [ "$n" -gt 2 ]; then eval "exec $n>&-"; fi; done; exec "$@"`
 const BASH = process.platform === "linux" ? ["/bin/bash", "/usr/bin/bash"].find((file) => existsSync(file)) : undefined
 /** Which a shell without a prompt removes from what it hands on. */
@@ -70,7 +68,11 @@ export class TerminalProcess {
     this.stream = new ReadStream(fd, { onread } as object)
     // EIO is how a terminal says that nobody has it open any more.
     this.stream.on("error", () => undefined)
-    this.stream.on("close", () => this.finish())
+    const forget = noteMaster(fd)
+    this.stream.on("close", () => {
+      forget()
+      this.finish()
+    })
     this.stream.resume()
   }
 

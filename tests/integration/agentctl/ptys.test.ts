@@ -1,4 +1,4 @@
-import { rmSync } from "node:fs"
+import { readdirSync, readlinkSync, rmSync } from "node:fs"
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest"
 import { buildDaemonPrograms, Daemon, newDataDir } from "../../support/daemon"
 import { PtyStream, plainShell, ptyState, putPty, type } from "../../support/ptys"
@@ -76,4 +76,12 @@ test("a terminal that was never opened, a folder's name in its place and a progr
   expect((await putPty(daemon, S, "..%2Fx")).body.code).toBe("INVALID_INPUT")
   const { status, body } = await putPty(daemon, S, W, { command: { ...plainShell, file: "no-such-program" } })
   expect([status, body.code]).toEqual([422, "PTY_START_FAILED"])
+})
+
+test("no agent, and nothing it runs, holds somebody's terminal open", async () => {
+  await putPty(daemon, S, W)
+  await putPty(daemon, S, "wrk_2")
+  const { agent } = await daemon.ready("sess_u")
+  const held = readdirSync(`/proc/${agent.pid}/fd`).map((fd) => readlinkSync(`/proc/${agent.pid}/fd/${fd}`))
+  expect(held.filter((file) => file.endsWith("ptmx"))).toEqual([])
 })
