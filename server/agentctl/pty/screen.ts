@@ -12,7 +12,8 @@ export interface Size {
 
 /** What xterm knows and its serialiser leaves out. */
 interface Core {
-  buffer: { scrollTop: number; scrollBottom: number; x: number; y: number; ybase: number; savedX: number; savedY: number }
+  buffer: Record<"scrollTop" | "scrollBottom" | "x" | "y" | "ybase" | "savedX" | "savedY", number> & { tabs: Record<number, boolean> }
+  _charsetService: { glevel: number; _charsets: (Record<string, string> | undefined)[] }
   coreService: {
     isCursorHidden: boolean
     decPrivateModes: { cursorStyle?: string | undefined; cursorBlink?: boolean | undefined }
@@ -87,26 +88,30 @@ export class Screen {
 
   /** Bytes that draw it in a terminal of the same size, whatever was there before; the raw output from `offset` follows on. */
   snapshot(): Buffer {
-    const { buffer, coreService, coreMouseService } = (this.terminal as unknown as { _core: Core })._core
+    const { buffer, coreService, coreMouseService, _charsetService } = (this.terminal as unknown as { _core: Core })._core
     const { cols, rows } = this.terminal
     let text = `\x1bc${this.serializer.serialize({ scrollback: SNAPSHOT_LINES })}`
     const { originMode } = this.terminal.modes
     const region = buffer.scrollTop !== 0 || buffer.scrollBottom !== rows - 1
     // A line filled to its end waits for the next character to wrap; moving the cursor would forget that.
     const saved = buffer.x < cols && (buffer.savedX > 0 || buffer.savedY > 0)
+    const stops = buffer.x < cols ? tabStops(buffer.tabs, cols) : ""
+    text += stops
     if (saved) {
       const save = `${cursorTo(buffer.savedY - buffer.ybase, Math.min(buffer.savedX, cols - 1))}\x1b7`
       text += originMode ? `\x1b[?6l${save}\x1b[?6h` : save
     }
     if (region) text += `\x1b[${buffer.scrollTop + 1};${buffer.scrollBottom + 1}r`
     // All of these moved the cursor.
-    if (region || originMode || saved) text += cursorTo(originMode ? buffer.y - buffer.scrollTop : buffer.y, Math.min(buffer.x, cols - 1))
+    if (region || originMode || saved || stops)
+      text += cursorTo(originMode ? buffer.y - buffer.scrollTop : buffer.y, Math.min(buffer.x, cols - 1))
     if (coreService.isCursorHidden) text += "\x1b[?25l"
     const { cursorStyle, cursorBlink } = coreService.decPrivateModes
     const style = { block: 1, underline: 3, bar: 5 }[cursorStyle ?? ""]
     if (style) text += `\x1b[${cursorBlink ? style : style + 1} q`
     if (coreMouseService.activeEncoding === "SGR") text += "\x1b[?1006h"
     if (coreMouseService.activeEncoding === "SGR_PIXELS") text += "\x1b[?1016h"
+    text += characterSets(_charsetService)
     if (this.title) text += `\x1b]0;${this.title}\x07`
     return Buffer.from(text, "utf8")
   }
@@ -140,3 +145,16 @@ export class Screen {
 }
 
 const cursorTo = (row: number, column: number): string => `\x1b[${Math.max(row, 0) + 1};${column + 1}H`
+
+/** Only where a program has set its own. */
+function tabStops(tabs: Record<number, boolean>, cols: number): string {
+  const columns = Array.from({ length: cols }, (_, column) => column)
+  if (columns.every((column) => column === 0 || Boolean(tabs[column]) === (column % 8 === 0))) return ""
+  return `\x1b[3g${columns.map((column) => (tabs[column] ? `\x1b[${column + 1}G\x1bH` : "")).join("")}`
+}
+
+/** After everything that was drawn: letters that follow may stand for lines. */
+function characterSets({ glevel, _charsets }: Core["_charsetService"]): string {
+  const lines = ["(", ")", "*", "+"].map((set, i) => (_charsets[i]?.q === "─" ? `\x1b${set}0` : ""))
+  return `${lines.join("")}${["", "\x0e", "\x1bn", "\x1bo"][glevel] ?? ""}`
+}
