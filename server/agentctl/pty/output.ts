@@ -31,8 +31,8 @@ interface OutputOptions {
   screen: ScreenKeeper
   hold(): void
   release(): void
-  /** In its place between the bytes before it and those after. */
-  sized(offset: number, size: Size): void
+  /** In its place between the bytes before it and those after, which are shown only when it is kept: nobody could draw them again. */
+  sized(offset: number, size: Size): Promise<void>
   quiet(): void
   log: Log
 }
@@ -163,7 +163,7 @@ export class Output {
         this.flushedAt = performance.now()
         this.publish(offset, item)
       } else if (item) {
-        this.options.sized(scrollback.head, item)
+        await this.options.sized(scrollback.head, item)
         screen.resize(item)
       }
     }
@@ -187,7 +187,12 @@ export class Output {
 
   private nextBatch(): Buffer | Size | undefined {
     const [first] = this.pending
-    if (first === undefined || !Buffer.isBuffer(first)) return this.pending.shift()
+    if (first === undefined) return undefined
+    if (!Buffer.isBuffer(first)) {
+      // Of sizes between the same bytes only the last is kept, and so drawn again.
+      while (this.pending[1] && !Buffer.isBuffer(this.pending[1])) this.pending.shift()
+      return this.pending.shift()
+    }
     let count = 0
     for (let bytes = 0; bytes < BATCH_BYTES; count++) {
       const item = this.pending[count]

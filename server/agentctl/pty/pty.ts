@@ -261,9 +261,9 @@ export class Pty {
     await this.save({ running })
   }
 
-  private keepSize(offset: number, size: Size): void {
+  private keepSize(offset: number, size: Size): Promise<void> {
     const sizes = [...this.record.facts.sizes.filter((known) => known.offset !== offset), { offset, ...size }].slice(-MAX_SIZES)
-    void this.save({ sizes })
+    return this.save({ sizes })
   }
 
   private keepTitle(): void {
