@@ -1,7 +1,16 @@
 import type { Server as HttpServer } from "node:http"
 import { join } from "node:path"
 import { createSystemStatus } from "./admin"
-import { createAgentRegistry } from "./agents"
+import {
+  createAgentRegistry,
+  createAgentVariables,
+  createCustomAgents,
+  createInstalls,
+  createObservations,
+  demoAgents,
+  readAgentsFile,
+  vendorAgents,
+} from "./agents"
 import { createArchiveStore } from "./archive"
 import { createApiTokens, createCurrentUser, createPeople, createSignInLimit, newSecret } from "./auth"
 import { type Coordinator, createCoordinator, createReach } from "./execution"
@@ -54,7 +63,16 @@ export async function createServices(options: {
   })
 
   const programs = installPrograms({ from: build.programs, data_dir: config.data_dir, build: build.id })
-  const agents = createAgentRegistry({ programs, demo: config.demo_agents, path: config.child_env.PATH ?? "", node: process.execPath })
+  const agents = await createAgentRegistry({
+    builtIn: [...(config.demo_agents ? demoAgents({ programs, node: process.execPath }) : []), ...vendorAgents],
+    fromFile: readAgentsFile(config.agents_file),
+    custom: createCustomAgents({ db, journal, clock }),
+    variables: createAgentVariables({ db, journal, clock, secret: config.auth_secret }),
+    installs: createInstalls({ folder: join(config.data_dir, "agents"), env: config.child_env, logger }),
+    observations: await createObservations({ db, journal }),
+    data_dir: config.data_dir,
+    env: config.child_env,
+  })
   const executors: Executors = {
     standalone: createStandaloneExecutor({
       data_dir: config.data_dir,
@@ -209,6 +227,7 @@ export async function createServices(options: {
       await gateway.close()
       workspace.close()
       await coordinator.close()
+      agents.close()
       await boot.end()
       await notices.close()
       await journal.close()

@@ -13,6 +13,7 @@ const pages = [
   { path: "/admin/sessions", name: "Sessions" },
   { path: "/admin/recoveries", name: "Recoveries" },
   { path: "/admin/archives", name: "Archives" },
+  { path: "/admin/agents", name: "Agents" },
   { path: "/admin/users", name: "People" },
 ] as const
 

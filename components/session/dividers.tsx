@@ -46,6 +46,13 @@ export const RunEndRow = memo(function RunEndRow({ item }: { item: RunEndItem })
   )
 })
 
+const failedWords: Partial<Record<string, string>> = {
+  sign_in_needed: "The agent is not signed in.",
+  rate_limited: "The model's rate limit is reached.",
+  context_too_long: "The conversation is too long for the model.",
+  unknown_session: "The agent does not know this conversation any more.",
+}
+
 function FailedRun({ foldKey, end }: { foldKey: string; end: Extract<RunEnd, { outcome: "failed" }> }) {
   const [open, toggle] = useFold(foldKey)
   const stderr = end.stderr.trim()
@@ -54,7 +61,8 @@ function FailedRun({ foldKey, end }: { foldKey: string; end: Extract<RunEnd, { o
       <div className="flex items-baseline gap-2">
         <Glyph name="cross" className="translate-y-[2px]" />
         <div className="min-w-0 break-words">
-          <span className="font-[530]">This run failed.</span> <span className="text-text-2">{end.message}</span>
+          <span className="font-[530]">{failedWords[end.reason] ?? "This run failed."}</span>{" "}
+          <span className="text-text-2">{end.message}</span>
           <div className="text-s text-text-2">
             What was said so far is kept.
             {stderr !== "" && <FoldButton open={open} onToggle={toggle} />}

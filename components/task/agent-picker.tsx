@@ -1,10 +1,12 @@
 "use client"
 
 import { ChevronDown } from "lucide-react"
+import { InstallAgent, InstallFailure } from "@/components/agents/install-agent"
 import { buttonClass } from "@/components/ui/button"
-import { MenuContent, MenuRadioGroup, MenuRadioItem, MenuRoot, MenuTrigger } from "@/components/ui/menu"
+import { MenuContent, MenuLabel, MenuRadioGroup, MenuRadioItem, MenuRoot, MenuSeparator, MenuTrigger } from "@/components/ui/menu"
+import { useMe } from "@/lib/client/queries/account"
 import { useAgents } from "@/lib/client/queries/agents"
-import type { AgentInfo } from "@/lib/contracts/task"
+import type { AgentInfo } from "@/lib/contracts/agents"
 
 /** What to expect of an agent when its process is gone. */
 export const comesBackSentence: Record<AgentInfo["comes_back"], string> = {
@@ -16,27 +18,52 @@ export const comesBackSentence: Record<AgentInfo["comes_back"], string> = {
 export function AgentPicker({ agent, onChoose }: { agent: string; onChoose: (agent: string) => void }) {
   const { data: agents } = useAgents()
   const chosen = agents?.find((a) => a.id === agent)
+  const here = agents?.filter((a) => a.available) ?? []
+  const away = agents?.filter((a) => !a.available) ?? []
   return (
     <MenuRoot>
       <MenuTrigger className={buttonClass("quiet", "px-2")} aria-label={`Agent: ${chosen?.name ?? agent}`}>
         {chosen?.name ?? agent}
         <ChevronDown className="size-3.5 text-text-3" />
       </MenuTrigger>
-      <MenuContent align="start" className="w-[min(360px,92vw)]">
+      <MenuContent align="start" className="w-[min(400px,92vw)]">
         <MenuRadioGroup value={agent} onValueChange={onChoose}>
-          {agents?.map((a) => (
-            <MenuRadioItem key={a.id} value={a.id} disabled={!a.available}>
+          {here.map((a) => (
+            <MenuRadioItem key={a.id} value={a.id}>
               <span className="min-w-0">
                 <span className="block font-[530]">{a.name}</span>
-                <span className="block text-s text-text-2">
-                  {a.available ? a.description : (a.unavailable_reason ?? "Not available on this server.")}
-                </span>
-                {a.available && <span className="block text-s text-text-3">{comesBackSentence[a.comes_back]}</span>}
+                {a.description && <span className="block text-s text-text-2">{a.description}</span>}
+                <span className="block text-s text-text-3">{comesBackSentence[a.comes_back]}</span>
               </span>
             </MenuRadioItem>
           ))}
         </MenuRadioGroup>
+        {away.length > 0 && (
+          <>
+            <MenuSeparator />
+            <MenuLabel>Not on this machine</MenuLabel>
+            {away.map((a) => (
+              <AwayAgent key={a.id} agent={a} />
+            ))}
+          </>
+        )}
       </MenuContent>
     </MenuRoot>
+  )
+}
+
+function AwayAgent({ agent }: { agent: AgentInfo }) {
+  const admin = useMe().data?.role === "admin"
+  return (
+    <div className="px-2 py-[5px]">
+      <div className="flex items-center gap-3">
+        <span className="min-w-0 flex-1 text-text-2">
+          <span className="block font-[530]">{agent.name}</span>
+          <span className="block text-s text-text-3">{agent.unavailable_reason}</span>
+        </span>
+        {admin && agent.found === null && <InstallAgent agent={agent} />}
+      </div>
+      <InstallFailure agent={agent} />
+    </div>
   )
 }

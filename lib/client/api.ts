@@ -5,7 +5,7 @@ export class NetworkError extends Error {
   override readonly name = "NetworkError"
 }
 
-type Method = "GET" | "POST" | "PATCH" | "DELETE"
+type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE"
 
 function request<T>(method: Method, path: string, body?: unknown): Promise<T> {
   return body === undefined ? ask(method, path, null) : ask(method, path, { type: "application/json", content: JSON.stringify(body) })
@@ -46,4 +46,5 @@ export const getJson = <T>(path: string) => request<T>("GET", path)
 export const postJson = <T>(path: string, body: unknown = {}) => request<T>("POST", path, body)
 export const postFile = <T>(path: string, file: File, type: string) => ask<T>("POST", path, { type, content: file })
 export const patchJson = <T>(path: string, body: unknown) => request<T>("PATCH", path, body)
+export const putJson = <T>(path: string, body: unknown) => request<T>("PUT", path, body)
 export const deleteJson = (path: string) => request<void>("DELETE", path)

@@ -2,18 +2,8 @@ import { z } from "zod"
 import { ExecutorStatus, SessionState, SessionStatus, SurvivalLevel, TaskState } from "./status"
 import { Wait } from "./waits"
 
-export const AgentId = z.enum([
-  "demo",
-  "demo-inject",
-  "demo-forgetful",
-  "claude-code",
-  "codex",
-  "opencode",
-  "gemini",
-  "copilot",
-  "auggie",
-  "amp",
-])
+/** A built-in agent's name, or one that an admin has given; it becomes part of a path. */
+export const AgentId = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "must be small letters, digits and dashes")
 export type AgentId = z.infer<typeof AgentId>
 export const Runtime = z.enum(["standalone", "docker", "remote"])
 export type Runtime = z.infer<typeof Runtime>
@@ -118,18 +108,6 @@ export const EventsQuery = z.object({
   before: z.coerce.number().int().min(1).optional(),
   limit: z.coerce.number().int().min(1).max(2000).default(500),
 })
-
-export const AgentInfo = z.object({
-  id: AgentId,
-  name: z.string(),
-  description: z.string(),
-  available: z.boolean(),
-  unavailable_reason: z.string().nullable(),
-  comes_back: z.enum(["native", "injected", "none"]),
-  /** It can run in a terminal of its own, here and now. */
-  terminal: z.boolean(),
-})
-export type AgentInfo = z.infer<typeof AgentInfo>
 
 export const Role = z.enum(["user", "admin"])
 export type Role = z.infer<typeof Role>

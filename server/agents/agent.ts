@@ -2,6 +2,15 @@ import type { AgentFile } from "../../lib/contracts/agentctl/archive"
 import type { AgentId } from "../../lib/contracts/task"
 
 export type TerminalCommand = { file: string; args: string[]; env: Record<string, string> }
+export type Program = { program: string; args: readonly string[] }
+/** `again` is what its own command line takes to go on with the newest conversation of the folder it runs in. */
+export type TerminalProgram = Program & { again: readonly string[] }
+
+/** Where an agent keeps its own files: on the daemon's host, for this workspace. */
+export type AgentPlace = { data_dir: string; home: string; env: Readonly<Record<string, string>>; workspace: string | null }
+
+/** What an agent's own words mean for the session. Null: nothing in particular. */
+export type Trouble = "unknown_session" | "sign_in_needed" | "rate_limited" | "context_too_long"
 
 /** An agent people can choose: how it is started, and what it is said to manage when it has to come back. */
 export type AgentDefinition = {
@@ -9,13 +18,33 @@ export type AgentDefinition = {
   name: string
   description: string
   /** Null: it does not speak the Agent Client Protocol on stdio. */
-  command: { program: string; args: readonly string[] } | null
+  acp: Program | null
+  /** Null: it does not run in a terminal. */
+  terminal: TerminalProgram | null
   env: Readonly<Record<string, string>>
-  /** How it runs in a terminal: beginning a conversation, or going on with the one this tab had. Null: it does not. */
-  terminal: ((tab: { worker_id: string; continue: boolean }) => TerminalCommand) | null
+  /** From npm, at a version that was tried; what brings its programs to a machine that has none. */
+  packages: readonly { name: string; version: string }[]
+  /** The variables people set to sign it in without its own screen. */
+  keys: readonly string[]
   /** Declared until the live agent's `initialize` has answered; then its answer counts. */
   native_session_resume: boolean
   history_context_injection: boolean
-  /** Its own files of one conversation on the daemon's host, to be kept in the workspace's archive. Credentials are never among them. */
-  session_files(agentSessionId: string, place: { data_dir: string }): AgentFile[]
+  /** Its own files of one conversation, to be kept in the workspace's archive. Credentials are never among them. */
+  session_files: (agentSessionId: string, place: AgentPlace) => AgentFile[]
+  /** Words of its own, looked at before the ones that agents have in common. */
+  trouble: readonly { says: RegExp; means: Trouble }[]
 }
+
+type Optional = "env" | "packages" | "keys" | "session_files" | "trouble" | "terminal" | "acp"
+
+/** What most agents have in common; each file says only what is its own. */
+export const defineAgent = (definition: Omit<AgentDefinition, Optional> & Partial<Pick<AgentDefinition, Optional>>): AgentDefinition => ({
+  acp: null,
+  terminal: null,
+  env: {},
+  packages: [],
+  keys: [],
+  session_files: () => [],
+  trouble: [],
+  ...definition,
+})

@@ -1,2 +1,7 @@
 export type { AgentDefinition } from "./agent"
+export { demoAgents, vendorAgents } from "./built-in"
+export { createCustomAgents, readAgentsFile } from "./custom-agents"
+export { createInstalls } from "./installs"
+export { createObservations } from "./observations"
 export { type AgentRegistry, createAgentRegistry } from "./registry"
+export { createAgentVariables } from "./variables"

@@ -1,176 +1,178 @@
-import { accessSync, constants } from "node:fs"
-import { delimiter, isAbsolute, join } from "node:path"
+import type { AgentFile } from "../../lib/contracts/agentctl/archive"
+import type { AgentInfo, AgentSettings, ComesBack, CustomAgent } from "../../lib/contracts/agents"
 import { AppError } from "../../lib/contracts/errors"
-import type { AgentId, AgentInfo } from "../../lib/contracts/task"
-import type { AgentDefinition } from "./agent"
+import type { AgentId } from "../../lib/contracts/task"
+import { type AgentDefinition, defineAgent, type Program, type TerminalCommand, type Trouble } from "./agent"
+import { type CustomAgents, definitionOf } from "./custom-agents"
+import { findProgram } from "./find-program"
+import type { Installs } from "./installs"
+import type { Observations } from "./observations"
+import { troubleOf } from "./trouble"
+import type { AgentVariables } from "./variables"
 
-type Traits = Omit<AgentDefinition, "id" | "command" | "env" | "terminal" | "session_files">
-const none = () => []
-const onPath = (program: string, ...args: string[]) => ({ command: { program, args }, env: {}, session_files: none })
+type Source = "built_in" | "file" | "added"
+type Known = { definition: AgentDefinition; source: Source }
 
-const inTerminal =
-  (file: string, again: readonly string[]): NonNullable<AgentDefinition["terminal"]> =>
-  (tab) => ({ file, args: tab.continue ? [...again] : [], env: {} })
+export type StartCommand = { name: string; command: Program; env: Record<string, string> }
 
-/** One file per conversation; an id that is none of the demo agent's would be a path of somebody's choosing. */
-const demoFiles: AgentDefinition["session_files"] = (id, { data_dir }) =>
-  /^demo_[a-f0-9-]{36}$/.test(id) ? [{ path: join(data_dir, "demo-agent", `${id}.jsonl`), as: `${id}.jsonl` }] : []
+/**
+ * The agents people can choose: those that come with Rewake, those of the configuration file, those admins have added. What admins
+ * added may have been added at another server, so that whoever is about to start one looks again.
+ */
+export async function createAgentRegistry(options: {
+  builtIn: readonly AgentDefinition[]
+  fromFile: readonly CustomAgent[]
+  custom: CustomAgents
+  variables: AgentVariables
+  installs: Installs
+  observations: Observations
+  data_dir: string
+  /** What agents inherit: where programs are looked for, and whose home their files are in. */
+  env: Readonly<Record<string, string>>
+}) {
+  const { custom, variables, installs, observations, env } = options
+  const fixed: Known[] = [
+    ...options.builtIn.map((definition) => ({ definition, source: "built_in" as const })),
+    ...options.fromFile.map((agent) => ({ definition: definitionOf(agent), source: "file" as const })),
+  ]
+  let added: CustomAgent[] = []
 
-/** `programs` is the folder this build's own programs run from; they must outlive the next install. */
-export function createAgentRegistry(options: { programs: string; demo: boolean; path: string; node: string }) {
-  const demo = (id: "demo" | "demo-inject" | "demo-forgetful", traits: Traits): AgentDefinition => ({
-    id,
-    ...traits,
-    command: options.demo ? { program: options.node, args: [join(options.programs, "demo-agent.mjs"), "--variant", id] } : null,
-    env: {},
-    terminal:
-      options.demo && traits.native_session_resume
-        ? (tab) => ({
-            file: options.node,
-            args: [join(options.programs, "demo-agent.mjs"), "--terminal", ...(tab.continue ? ["--continue"] : [])],
-            env: {},
-          })
-        : null,
-    session_files: traits.native_session_resume ? demoFiles : none,
-  })
-  const native = { native_session_resume: true, history_context_injection: false }
-  const injected = { native_session_resume: false, history_context_injection: true }
+  async function refresh(): Promise<Map<AgentId, Known>> {
+    added = await custom.list()
+    return all()
+  }
+  /** A name that is taken stays with whom it was given to first: a row cannot replace a built-in agent. */
+  function all(): Map<AgentId, Known> {
+    const known = new Map<AgentId, Known>()
+    const candidates = [...fixed, ...added.map((agent) => ({ definition: definitionOf(agent), source: "added" as const }))]
+    for (const entry of candidates) if (!known.has(entry.definition.id)) known.set(entry.definition.id, entry)
+    return known
+  }
+  await refresh()
 
-  const agents = {
-    demo: demo("demo", { name: "Demo", description: "Ships with Rewake. Needs no model and no account.", ...native }),
-    "demo-inject": demo("demo-inject", {
-      name: "Demo, injected",
-      description: "Cannot load its own session; history is handed to it.",
-      ...injected,
-    }),
-    "demo-forgetful": demo("demo-forgetful", {
-      name: "Demo, forgetful",
-      description: "Cannot come back at all.",
-      native_session_resume: false,
-      history_context_injection: false,
-    }),
-    "claude-code": {
-      id: "claude-code",
-      name: "Claude Code",
-      description: "Anthropic's coding agent.",
-      ...onPath("claude-agent-acp"),
-      terminal: inTerminal("claude", ["--continue"]),
-      ...native,
-    },
-    codex: {
-      id: "codex",
-      name: "Codex",
-      description: "OpenAI's coding agent.",
-      ...onPath("codex-acp"),
-      terminal: inTerminal("codex", ["resume", "--last"]),
-      ...native,
-    },
-    opencode: {
-      id: "opencode",
-      name: "OpenCode",
-      description: "The open source coding agent.",
-      ...onPath("opencode", "acp"),
-      terminal: inTerminal("opencode", ["--continue"]),
-      ...native,
-    },
-    gemini: {
-      id: "gemini",
-      name: "Gemini",
-      description: "Google's coding agent.",
-      ...onPath("gemini", "--acp"),
-      terminal: inTerminal("gemini", ["--resume", "latest"]),
-      ...native,
-    },
-    copilot: {
-      id: "copilot",
-      name: "Copilot",
-      description: "GitHub's coding agent.",
-      ...onPath("copilot", "--acp"),
-      terminal: inTerminal("copilot", ["--continue"]),
-      ...native,
-    },
-    auggie: {
-      id: "auggie",
-      name: "Auggie",
-      description: "Augment's coding agent.",
-      ...onPath("auggie", "--acp"),
-      terminal: inTerminal("auggie", ["--continue"]),
-      ...injected,
-    },
-    amp: {
-      id: "amp",
-      name: "Amp",
-      description: "Sourcegraph's coding agent, in a terminal.",
-      command: null,
-      env: {},
-      terminal: inTerminal("amp", ["threads", "continue"]),
-      session_files: none,
-      native_session_resume: false,
-      history_context_injection: false,
-    },
-  } satisfies Record<AgentId, AgentDefinition>
-
-  const unavailableReason = (agent: AgentDefinition): string | null => {
-    if (!agent.command) return agent.id === "amp" ? "It runs in a terminal only." : "The demo agents are switched off."
-    return isExecutable(agent.command.program, options.path) ? null : `The command ${agent.command.program} is not on this machine.`
+  const locate = (agent: AgentDefinition, { program }: Program): { file: string; found: "path" | "installed" } | null => {
+    const installed = installs.find(agent.id, program)
+    if (installed) return { file: installed, found: "installed" }
+    return findProgram(program, env.PATH ?? "") ? { file: program, found: "path" } : null
   }
 
-  /** The command depends on the tab; whether the program is there does not. */
+  const acpProblem = (agent: AgentDefinition): string | null => {
+    if (!agent.acp) return agent.terminal ? "It runs in a terminal only." : "There is no such agent here."
+    return locate(agent, agent.acp) ? null : `The command ${agent.acp.program} is not on this machine.`
+  }
   const terminalProblem = (agent: AgentDefinition): string | null => {
     if (!agent.terminal) return "It does not run in a terminal."
-    const { file } = agent.terminal({ worker_id: "", continue: false })
-    return isExecutable(file, options.path) ? null : `The command ${file} is not on this machine.`
+    return locate(agent, agent.terminal) ? null : `The command ${agent.terminal.program} is not on this machine.`
+  }
+
+  const foundOf = ({ definition, source }: Known): AgentInfo["found"] => {
+    const program = definition.acp ?? definition.terminal
+    const place = program && locate(definition, program)
+    if (!place) return null
+    return source === "built_in" && definition.packages.length === 0 ? "built_in" : place.found
+  }
+
+  const get = (id: AgentId): AgentDefinition => all().get(id)?.definition ?? unknownAgent(id)
+  const refusal = (agent: AgentDefinition, what: string, reason: string | null) =>
+    new AppError("AGENT_UNAVAILABLE", `${agent.name} cannot be ${what}. ${reason}`, { agent: agent.id })
+
+  function describe(entry: Known): AgentInfo {
+    const { definition: agent, source } = entry
+    const reason = acpProblem(agent)
+    const observed = observations.native(agent.id)
+    return {
+      id: agent.id,
+      name: agent.name,
+      description: agent.description,
+      available: reason === null,
+      unavailable_reason: reason,
+      comes_back: comesBack(agent, observed),
+      comes_back_by: observed === null ? "declared" : "observed",
+      terminal: terminalProblem(agent) === null,
+      custom: source !== "built_in",
+      found: foundOf(entry),
+      installable: agent.packages.length > 0,
+      install: installs.state(agent.id),
+    }
   }
 
   return {
-    get: (id: AgentId): AgentDefinition => agents[id],
+    /** As last known, without a look at the database; an agent that was removed since is one that can do nothing. */
+    get,
+    trouble: (id: AgentId, message: string): Trouble | null => troubleOf(get(id), message),
+    sessionFiles: (id: AgentId, agentSessionId: string, workspace: string | null): AgentFile[] =>
+      get(id).session_files(agentSessionId, { data_dir: options.data_dir, home: env.HOME ?? "", env, workspace }),
+    observed: observations.note,
+
     /** The command to start, or a clear refusal before anything is written. */
-    require(id: AgentId) {
-      const agent: AgentDefinition = agents[id]
-      const reason = unavailableReason(agent)
-      if (reason || !agent.command) throw new AppError("AGENT_UNAVAILABLE", `${agent.name} cannot be started. ${reason}`, { agent: id })
-      return { ...agent, command: agent.command }
+    async require(id: AgentId): Promise<StartCommand> {
+      const agent = (await refresh()).get(id)?.definition ?? unknownAgent(id)
+      const place = agent.acp && locate(agent, agent.acp)
+      if (!agent.acp || !place) throw refusal(agent, "started", acpProblem(agent))
+      const command = { program: place.file, args: agent.acp.args }
+      return { name: agent.name, command, env: { ...agent.env, ...(await variables.of(id)) } }
     },
-    requireTerminal(id: AgentId) {
-      const agent: AgentDefinition | undefined = agents[id]
-      const reason = agent ? terminalProblem(agent) : "There is no such agent."
-      if (reason || !agent?.terminal)
-        throw new AppError("AGENT_UNAVAILABLE", `${agent?.name ?? id} cannot be opened in a terminal. ${reason}`, { agent: id })
-      return { ...agent, terminal: agent.terminal }
+    async requireTerminal(id: AgentId): Promise<{ name: string; terminal: (tab: { continue: boolean }) => TerminalCommand }> {
+      const agent = (await refresh()).get(id)?.definition ?? unknownAgent(id)
+      const program = agent.terminal
+      const place = program && locate(agent, program)
+      if (!program || !place) throw refusal(agent, "opened in a terminal", terminalProblem(agent))
+      const own = { ...agent.env, ...(await variables.of(id)) }
+      return {
+        name: agent.name,
+        terminal: (tab) => ({ file: place.file, args: [...program.args, ...(tab.continue ? program.again : [])], env: own }),
+      }
     },
-    list: (): AgentInfo[] =>
-      (Object.values(agents) as AgentDefinition[])
-        .filter((agent) => options.demo || !agent.id.startsWith("demo"))
-        .map((agent) => {
-          const reason = unavailableReason(agent)
-          const comes_back = agent.native_session_resume ? "native" : agent.history_context_injection ? "injected" : "none"
-          return {
-            id: agent.id,
-            name: agent.name,
-            description: agent.description,
-            available: reason === null,
-            unavailable_reason: reason,
-            comes_back,
-            terminal: terminalProblem(agent) === null,
-          }
-        }),
+    list: async (): Promise<AgentInfo[]> => [...(await refresh()).values()].map(describe),
+
+    /** For admins. */
+    async settings(): Promise<AgentSettings[]> {
+      const [known, names] = [await refresh(), await variables.names()]
+      return [...known.values()].map((entry) => ({
+        ...describe(entry),
+        keys: [...entry.definition.keys],
+        variables: names.get(entry.definition.id) ?? [],
+        packages: [...entry.definition.packages],
+        definition: entry.source === "added" ? (added.find(({ id }) => id === entry.definition.id) ?? null) : null,
+      }))
+    },
+    async add(agent: CustomAgent): Promise<void> {
+      const taken = (await refresh()).get(agent.id)
+      if (taken) throw new AppError("CONFLICT", `There is an agent called ${agent.id} already.`, {})
+      await custom.put(agent)
+      await refresh()
+    },
+    async change(agent: CustomAgent): Promise<void> {
+      if ((await refresh()).get(agent.id)?.source !== "added")
+        throw new AppError("NOT_FOUND", "No such agent was added.", { entity: "agent" })
+      await custom.put(agent)
+      await refresh()
+    },
+    async remove(id: AgentId): Promise<void> {
+      await custom.remove(id)
+      await variables.removeAll(id)
+      await refresh()
+    },
+    async putVariable(id: AgentId, name: string, value: string | null): Promise<void> {
+      if (!(await refresh()).has(id)) throw new AppError("NOT_FOUND", "There is no such agent.", { entity: "agent" })
+      await variables.put(id, name, value)
+    },
+    async install(id: AgentId): Promise<void> {
+      const agent = (await refresh()).get(id)?.definition
+      if (!agent) throw new AppError("NOT_FOUND", "There is no such agent.", { entity: "agent" })
+      installs.start(agent)
+    },
+    close: () => installs.close(),
   }
 }
-export type AgentRegistry = ReturnType<typeof createAgentRegistry>
+export type AgentRegistry = Awaited<ReturnType<typeof createAgentRegistry>>
 
-function isExecutable(program: string, path: string): boolean {
-  const candidates = isAbsolute(program)
-    ? [program]
-    : path
-        .split(delimiter)
-        .filter(Boolean)
-        .map((folder) => join(folder, program))
-  return candidates.some((file) => {
-    try {
-      accessSync(file, constants.X_OK)
-      return true
-    } catch {
-      return false
-    }
-  })
+/** Of a session whose agent has been removed: everything about it can be read, nothing can be started. */
+const unknownAgent = (id: AgentId): AgentDefinition =>
+  defineAgent({ id, name: id, description: "", native_session_resume: false, history_context_injection: false })
+
+/** What the live agent answered goes before what is declared; what it cannot load can still be handed to it. */
+export function comesBack(agent: AgentDefinition, observedNative: boolean | null): ComesBack {
+  if (observedNative ?? agent.native_session_resume) return "native"
+  return agent.history_context_injection ? "injected" : "none"
 }

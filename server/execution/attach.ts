@@ -30,7 +30,7 @@ export async function attach(
     ])
   }
   const ingest = createIngest(
-    { journal: deps.journal, db: deps.db, mint: deps.mint, onRunEnded: on.runEnded },
+    { journal: deps.journal, db: deps.db, agents: deps.agents, mint: deps.mint, onRunEnded: on.runEnded },
     live.owned,
     cursor,
     await openItemsOf(deps, id, session.run_first_seq),

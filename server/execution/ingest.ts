@@ -2,17 +2,18 @@ import { createHash } from "node:crypto"
 import type { SpoolRecord } from "../../lib/contracts/agentctl/protocol"
 import { isTerminalKind, type NewEvent } from "../../lib/contracts/events"
 import { killPoint } from "../../lib/host/kill-point"
+import type { AgentRegistry } from "../agents"
 import { type Change, guard, isConflict, type Journal, StoreRefused, update, updateAny } from "../journal"
 import type { Database } from "../platform/database"
 import type { Minted } from "../resume-tokens"
-import { type Decisive, type Found, interpret, isPlain, plainEvent } from "./interpret"
+import { type Decisive, type ExplainedFailure, type Found, interpret, isPlain, plainEvent } from "./interpret"
 import { closeMessage, foldOpenItems, type OpenItems } from "./open-items"
 import { Fenced, type Owned } from "./ownership"
 import { loadSession, toFacts } from "./session-facts"
 import { taskAtRest } from "./task-rows"
 
 export type Cursor = { spool_id: string; n: number }
-type Deps = { journal: Journal; db: Database; mint: () => Minted; onRunEnded: () => void }
+type Deps = { journal: Journal; db: Database; agents: AgentRegistry; mint: () => Minted; onRunEnded: () => void }
 
 /**
  * Spool → journal, each record exactly once: the cursor moves by compare-and-set in the very transaction that appends
@@ -39,6 +40,12 @@ export function createIngest(deps: Deps, owned: Owned, cursor: Cursor, openItems
     const place = prompt?.state === "queued" || prompt?.state === "held" ? prompt.state : null
     return { prompt: place, boot_id: owned.boot_id, spool_id: cursor.spool_id }
   }
+
+  /** Agents have no common errors; what one's own words mean is known of it. */
+  const explained = (record: Decisive, agent: string): Decisive | ExplainedFailure =>
+    record.kind === "turn.failed" && record.reason === "agent_error"
+      ? { ...record, reason: deps.agents.trouble(agent, record.message) ?? record.reason }
+      : record
 
   const moveCursor = (to: number) =>
     update(
@@ -73,7 +80,13 @@ export function createIngest(deps: Deps, owned: Owned, cursor: Cursor, openItems
       if (!loaded || loaded.session.owner_epoch !== owned.epoch || loaded.session.owner_boot_id !== owned.boot_id)
         throw new Fenced(owned.ref.id)
       const { session } = loaded
-      const events = interpret(record, toFacts(loaded), items, deps.mint, await foundIn(record, session.open_run_id))
+      const events = interpret(
+        explained(record, session.agent),
+        toFacts(loaded),
+        items,
+        deps.mint,
+        await foundIn(record, session.open_run_id),
+      )
       const unchanged = guard("sessions", {
         id: session.id,
         state: session.state,

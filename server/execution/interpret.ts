@@ -28,6 +28,8 @@ type Plain = Extract<
   { kind: "message.delta" | "tool.call" | "tool.update" | "plan.updated" | "agent.update" | "record.rejected" }
 >
 export type Decisive = Exclude<SpoolRecord, Plain>
+/** An agent's error, with what it means for the session in place of the bare fact. */
+export type ExplainedFailure = Omit<Extract<SpoolRecord, { kind: "turn.failed" }>, "reason"> & { reason: string }
 
 /** Records that mean the same whatever the session's state is; they share commits. */
 export function isPlain(record: SpoolRecord): record is Plain {
@@ -50,7 +52,7 @@ export function plainEvent({ n: _n, ts: _ts, ...event }: Plain): NewEvent {
 
 /** Daemon's record → journal events. Pure: the token to mint comes in as an argument. */
 export function interpret(
-  record: Decisive,
+  record: Decisive | ExplainedFailure,
   facts: SessionFacts,
   items: OpenItems,
   mint: () => Minted,

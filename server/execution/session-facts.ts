@@ -1,6 +1,5 @@
 import type { AgentFile } from "../../lib/contracts/agentctl/archive"
 import type { SessionState } from "../../lib/contracts/status"
-import type { AgentId } from "../../lib/contracts/task"
 import type { AgentRegistry } from "../agents"
 import type { Database, ExecutorRunning, Prompt, ResumeToken, Session } from "../platform/database"
 import { hadAgent } from "../status"
@@ -50,8 +49,5 @@ const inState = (tokens: readonly ResumeToken[], state: string) =>
   tokens.filter((token) => token.state === state).map(({ id, request_id }) => ({ id, request_id }))
 
 /** The agent's own files of this conversation, which go where the workspace goes. */
-export const agentFilesOf = (
-  { agents, data_dir }: { agents: AgentRegistry; data_dir: string },
-  session: Session,
-  executor: ExecutorRunning,
-): AgentFile[] => (executor.resume_token ? agents.get(session.agent as AgentId).session_files(executor.resume_token, { data_dir }) : [])
+export const agentFilesOf = ({ agents }: { agents: AgentRegistry }, session: Session, executor: ExecutorRunning): AgentFile[] =>
+  executor.resume_token ? agents.sessionFiles(session.agent, executor.resume_token, executor.workspace_path) : []

@@ -34,7 +34,7 @@ export async function startAgent(
   commit: (events: NewEvent[]) => Promise<unknown>,
 ): Promise<StartResult> {
   const { session, executor } = loaded
-  const injects = deps.agents.get(session.agent as AgentId).history_context_injection
+  const injects = deps.agents.get(session.agent).history_context_injection
   const attempts: Attempt[] = []
   const refused = new Set<"native" | "inject">()
   let retries = 0
@@ -50,16 +50,19 @@ export async function startAgent(
     try {
       if (plan.kind !== "new") await commit([{ kind: "resume.started", strategy: plan.kind }])
       killPoint("resume.started")
-      await launch(deps, live, session.agent as AgentId, attached, plan)
+      await launch(deps, live, session.agent, attached, plan)
       attempts.push({ strategy: plan.kind, outcome: "ok" })
       if (plan.kind !== "new") await commit([await came(plan.kind)])
       return { outcome: "started" }
     } catch (error) {
-      const { reason, message } = describeFailure(error)
+      const { reason: said, message } = describeFailure(error)
+      const trouble = deps.agents.trouble(session.agent, message)
+      // A missing sign-in or a rate limit says nothing about the conversation, in whatever error the agent wraps it.
+      const reason = said === "agent_session_rejected" && trouble === "unknown_session" ? said : (trouble ?? said)
       deps.logger.warn({ session: session.id, strategy: plan.kind, reason, err: error }, "agent did not start")
       attempts.push({ strategy: plan.kind, outcome: reason })
       const rejected = reason === "agent_session_rejected" && plan.kind === "native"
-      const again = !rejected && isPassing(error) && retries < deps.max_retries && !live.cancelled
+      const again = !rejected && isPassing(error) && trouble !== "sign_in_needed" && retries < deps.max_retries && !live.cancelled
       await commit([{ kind: "resume.failed", strategy: plan.kind, reason: message, retryable: again }, ...retired(plan, rejected, message)])
       if (rejected) refused.add("native")
       else if (again) await delay(FIRST_BACK_OFF_MS * 2 ** retries++)
@@ -70,15 +73,18 @@ export async function startAgent(
 
 async function launch(deps: ExecutionDeps, live: Live, agentId: AgentId, attached: Attached, plan: ResumePlan) {
   const { ref, epoch } = live.owned
-  const agent = deps.agents.require(agentId)
-  await attached.client.putAgent(ref.id, epoch, {
+  const agent = await deps.agents.require(agentId)
+  const { capabilities } = await attached.client.putAgent(ref.id, epoch, {
     agent_execution_id: ids.execution(),
     command: agent.command.program,
     args: [...agent.command.args],
-    env: { ...agent.env },
+    env: agent.env,
     start: plan.kind === "native" ? { kind: "continue", agent_session_id: plan.agent_session_id } : { kind: "new" },
   })
   killPoint("resume.agent_up")
+  await deps.agents.observed(agentId, capabilities.load || capabilities.resume).catch((error) => {
+    deps.logger.warn({ agent: agentId, err: error }, "what the agent can do was not remembered")
+  })
   const { head } = await attached.client.session(ref.id)
   await attached.reader.caughtUpTo(head)
 }

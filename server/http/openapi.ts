@@ -4,7 +4,6 @@ import { SessionEvent } from "../../lib/contracts/events"
 import { RestorePreview, RestoreResult, RestoreTask, RestoreWhich } from "../../lib/contracts/restore"
 import { SessionStatusReport } from "../../lib/contracts/status"
 import {
-  AgentInfo,
   AppendMessage,
   AppendResult,
   CreateSession,
@@ -21,6 +20,7 @@ import {
 import { ImportQuery, ImportResult } from "../../lib/contracts/transfer"
 import { Outcome } from "../../lib/contracts/waits"
 import { CreateWorker, HistoryQuery, PatchWorker, RestartWorker, WorkerDetail, WorkerView } from "../../lib/contracts/workers"
+import { agentCalls } from "./openapi-agents"
 import { workspaceCalls } from "./openapi-workspace"
 
 export type Call = {
@@ -223,7 +223,7 @@ export const calls: Call[] = [
     status: 200,
   },
   ...workspaceCalls,
-  { method: "get", path: "/agents", summary: "Agents, and whether they are on this machine", status: 200, answer: items(AgentInfo) },
+  ...agentCalls,
   {
     method: "get",
     path: "/workspaces",

@@ -1,7 +1,9 @@
 import type {
+  AgentVariable,
   ApiToken,
   Archive,
   Boot,
+  CustomAgent,
   ExecutorRunning,
   Invitation,
   Prompt,
@@ -41,6 +43,8 @@ export type Tables = {
   invitations: Invitation
   api_tokens: ApiToken
   settings: Setting
+  custom_agents: CustomAgent
+  agent_variables: AgentVariable
   boots: Boot
   tasks: Task
   sessions: Session
@@ -75,6 +79,8 @@ export type Database = {
     | "invitation"
     | "apiToken"
     | "setting"
+    | "customAgent"
+    | "agentVariable"
     | "boot"
     | "task"
     | "session"

@@ -1,4 +1,3 @@
-import type { AgentId } from "../../lib/contracts/task"
 import type { AgentRegistry } from "../agents"
 import { type Coordinator, type LoadedSession, loadSession } from "../execution"
 import { insert, type Journal } from "../journal"
@@ -122,7 +121,7 @@ async function comebackOf(deps: SweepDeps, id: string, was_up: boolean): Promise
   const loaded = await loadSession(deps.db, id)
   if (!loaded || loaded.executor.agent_execution_id !== null) return "none"
   const { session, executor } = loaded
-  const plan = planAsItStands(comebackFacts(executor, deps.agents.get(session.agent as AgentId).history_context_injection))
+  const plan = planAsItStands(comebackFacts(executor, deps.agents.get(session.agent).history_context_injection))
   if (plan.kind === "impossible") return "impossible"
   const wanted = mayAutoResume(deps.autoResume, {
     now: deps.clock.now(),

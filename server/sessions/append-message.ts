@@ -1,7 +1,7 @@
 import { AppError } from "../../lib/contracts/errors"
 import type { NewEvent } from "../../lib/contracts/events"
 import { isTerminalState, type SessionState } from "../../lib/contracts/status"
-import type { AgentId, AppendResult } from "../../lib/contracts/task"
+import type { AppendResult } from "../../lib/contracts/task"
 import { killPoint } from "../../lib/host/kill-point"
 import { type Person, requireSession, requireTask } from "../auth"
 import { taskAtWork } from "../execution"
@@ -136,7 +136,7 @@ async function sameAppend(deps: SessionDeps, prompt: Prompt, message: string): P
 /** An agent that is gone and can neither load its session nor be told its history is not started again behind the user's back. */
 export function requireResumable(deps: Pick<SessionDeps, "agents">, executor: ExecutorRunning, agent: string): void {
   if (executor.agent_execution_id !== null) return
-  const plan = planAsItStands(comebackFacts(executor, deps.agents.get(agent as AgentId).history_context_injection))
+  const plan = planAsItStands(comebackFacts(executor, deps.agents.get(agent).history_context_injection))
   if (plan.kind !== "impossible") return
   throw new AppError("SESSION_NOT_RESUMABLE", "This agent doesn't support resuming. Start a new session.", {})
 }

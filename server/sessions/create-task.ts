@@ -18,7 +18,7 @@ export async function createTask(
   input: CreateTask,
 ): Promise<{ task: TaskView; session: SessionView }> {
   requireMessageSize(input.message, deps.config.max_message_bytes)
-  deps.agents.require(input.agent)
+  await deps.agents.require(input.agent)
   await requireRuntime(deps, person, input.runtime)
   if (input.type === "code" && !input.repository) {
     throw new AppError("INVALID_INPUT", "A code task needs a repository.", { issues: ["repository: required for code tasks"] })
@@ -74,7 +74,7 @@ export async function createSession(
   const task = await requireTask(deps.db, person, taskId)
   const agent = input.agent ?? (task.agent as TaskView["agent"])
   const runtime = input.runtime ?? "standalone"
-  deps.agents.require(agent)
+  await deps.agents.require(agent)
   await requireRuntime(deps, person, runtime)
   const earlier = await deps.db.session.count({ where: { task_id: task.id } })
   const session_id = ids.session()

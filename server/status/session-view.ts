@@ -69,7 +69,7 @@ function outlookOf(rows: SessionRows, world: ViewWorld, workspace: OutlookFacts[
     executor_status: status,
     workspace,
     agent: executor.agent_execution_id === null ? "gone" : status === "ready" ? "running" : "unsure",
-    ...comebackFacts(executor, world.injects(session.agent as AgentId)),
+    ...comebackFacts(executor, world.injects(session.agent)),
   })
 }
 
@@ -78,7 +78,7 @@ export function toSessionView(rows: SessionRows, world: ViewWorld): SessionView 
   return {
     id: session.id,
     task_id: session.task_id,
-    agent: session.agent as AgentId,
+    agent: session.agent,
     runtime: session.runtime as Runtime,
     state: session.state as SessionState,
     status: statusOf(rows, world.now),
@@ -125,7 +125,7 @@ export function toTaskView(task: Task, sessions: readonly SessionRows[], queued:
     type: task.type as TaskType,
     title: task.title,
     state: task.state as TaskState,
-    agent: task.agent as AgentId,
+    agent: task.agent,
     repository: task.repository,
     created_at: task.created_at,
     updated_at: task.updated_at,

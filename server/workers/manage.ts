@@ -1,5 +1,4 @@
 import { AppError } from "../../lib/contracts/errors"
-import type { AgentId } from "../../lib/contracts/task"
 import type { CreateWorker, PatchWorker, WorkerDetail, WorkerView } from "../../lib/contracts/workers"
 import { type Person, requireSession } from "../auth"
 import { ids } from "../platform/ids"
@@ -15,7 +14,7 @@ export async function listWorkers(deps: WorkerDeps, person: Person, sessionId: s
 /** A tab. Its process is started by whoever looks at it first. */
 export async function openWorker(deps: WorkerDeps, person: Person, sessionId: string, input: CreateWorker): Promise<WorkerView> {
   const session = await requireSession(deps.db, person, sessionId)
-  const agent = input.type === "agent" ? deps.agents.requireTerminal((input.agent ?? session.agent) as AgentId) : null
+  const agent = input.type === "agent" ? await deps.agents.requireTerminal(input.agent ?? session.agent) : null
   if (input.type !== "agent" && input.agent !== undefined)
     throw new AppError("INVALID_INPUT", "Only a worker of type agent has an agent.", { issues: ["agent: not with this type"] })
   return deps.turns.run(session.id, async () => {
@@ -27,7 +26,9 @@ export async function openWorker(deps: WorkerDeps, person: Person, sessionId: st
     const position = Math.max(-1, ...open.map((worker) => worker.position)) + 1
     await deps.journal.commit({
       session: refOf(session),
-      events: [{ kind: "worker.opened", worker_id, type: input.type, name, agent: agent?.id ?? null, position }],
+      events: [
+        { kind: "worker.opened", worker_id, type: input.type, name, agent: agent ? (input.agent ?? session.agent) : null, position },
+      ],
     })
     return toView(await deps.db.worker.findUniqueOrThrow({ where: { id: worker_id } }))
   })

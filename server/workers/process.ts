@@ -1,5 +1,4 @@
 import type { PtyState, PutPtyAnswer } from "../../lib/contracts/agentctl/ptys"
-import type { AgentId } from "../../lib/contracts/task"
 import { killPoint } from "../../lib/host/kill-point"
 import type { Place } from "../execution"
 import type { Worker } from "../platform/database"
@@ -23,11 +22,12 @@ export async function raiseProcess(
   const before = (await place.call(() => client.ptys(session.id))).ptys.find((pty) => pty.worker_id === worker.id)
   // An agent that never ran in this tab has no conversation to go on with.
   const goOn = before !== undefined && (options.restart?.continue ?? true)
+  const command = worker.type === "agent" ? await agentCommand(deps, worker, goOn) : null
   const size = options.size ?? (before ? { cols: before.cols, rows: before.rows } : DEFAULT_SIZE)
   const pty = await place.call((epoch) =>
     client.putPty(session.id, epoch, worker.id, {
       type: worker.type === "agent" ? "agent" : "terminal",
-      command: worker.type === "agent" ? agentCommand(deps, worker, goOn) : null,
+      command,
       ...size,
       restart: options.restart !== undefined,
       label: worker.type === "agent" ? (goOn ? "conversation continued" : "new conversation") : "new shell",
@@ -38,8 +38,8 @@ export async function raiseProcess(
   return pty
 }
 
-const agentCommand = (deps: WorkerDeps, worker: Worker, goOn: boolean) =>
-  deps.agents.requireTerminal(worker.agent as AgentId).terminal({ worker_id: worker.id, continue: goOn })
+const agentCommand = async (deps: WorkerDeps, worker: Worker, goOn: boolean) =>
+  (await deps.agents.requireTerminal(worker.agent ?? "")).terminal({ continue: goOn })
 
 async function noteRestored(deps: WorkerDeps, { session }: Place, { worker_id, epoch }: PutPtyAnswer, before: PtyState | undefined) {
   const lost = (before?.lost ?? []).filter((process) => !process.alive).map((process) => process.command)

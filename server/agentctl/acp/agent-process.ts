@@ -31,6 +31,7 @@ export class AgentProcess {
     private readonly child: ChildProcessByStdio<Writable, Readable, Readable>,
     private readonly dataDir: string,
     private readonly executionId: string,
+    private readonly secrets: readonly string[],
   ) {
     this.pid = child.pid as number
     const recorded = recordProcess(this.pid)
@@ -53,6 +54,8 @@ export class AgentProcess {
     env: NodeJS.ProcessEnv
     cwd: string
     dataDir: string
+    /** What must not be repeated when the agent's last words are told. */
+    secrets: readonly string[]
   }): Promise<AgentProcess> {
     return new Promise((resolve, reject) => {
       const child = spawn(options.command, options.args, {
@@ -67,7 +70,7 @@ export class AgentProcess {
       })
       child.once("spawn", () => {
         child.on("error", () => undefined)
-        resolve(new AgentProcess(child, options.dataDir, options.executionId))
+        resolve(new AgentProcess(child, options.dataDir, options.executionId, options.secrets))
       })
     })
   }
@@ -80,7 +83,9 @@ export class AgentProcess {
   }
 
   stderrTail(): string {
-    return lastCharacters(this.stderr, STDERR_TAIL_BYTES)
+    const said = this.stderr.toString("utf8")
+    const masked = this.secrets.reduce((text, secret) => text.replaceAll(secret, "•••"), said)
+    return lastCharacters(Buffer.from(masked), STDERR_TAIL_BYTES)
   }
 
   keepStderr(bytes: Buffer): void {
@@ -116,6 +121,10 @@ export class AgentProcess {
     })
   }
 }
+
+/** Shorter ones are settings, not keys; masking them would garble ordinary words. */
+const SECRET_MIN_LENGTH = 8
+export const secretsIn = (env: Record<string, string>): string[] => Object.values(env).filter((value) => value.length >= SECRET_MIN_LENGTH)
 
 export function agentEnvironment(dataDir: string, marks: { sessionId: string; executionId: string }, given: Record<string, string>) {
   const inherited = gitEnvironment(dataDir, { ...process.env, ...given })

@@ -4,7 +4,7 @@ import { Failure, messageOf } from "../failure"
 import { Permissions } from "../permissions"
 import { Recorder } from "../recorder"
 import type { Spool } from "../spool"
-import { type AgentExit, AgentProcess, agentEnvironment } from "./agent-process"
+import { type AgentExit, AgentProcess, agentEnvironment, secretsIn } from "./agent-process"
 import { readTextFile, writeTextFile } from "./fs"
 import { Terminals } from "./terminals"
 import { openWire, type Wire } from "./wire"
@@ -74,6 +74,7 @@ export class Agent {
       env,
       cwd: workspace,
       dataDir,
+      secrets: secretsIn(body.env),
     })
     return new Agent(process, workspace, spool, env)
   }

@@ -28,16 +28,17 @@ export interface AgentFiles {
 /** The agent's own session files that exist; a folder stands for everything in it. Links are not followed. */
 export function listAgentFiles(declared: AgentFile[]): AgentFiles {
   const found: AgentFiles = { files: [], bytes: 0, credentials: [] }
-  const visit = (path: string, as: string, name: string) => {
+  const visit = (path: string, as: string, name: string, ending = "") => {
     const stats = lstatSync(path, { throwIfNoEntry: false })
-    if (stats?.isDirectory()) for (const inner of readdirSync(path)) visit(join(path, inner), `${as}/${inner}`, inner)
+    if (stats?.isDirectory()) for (const inner of readdirSync(path)) visit(join(path, inner), `${as}/${inner}`, inner, ending)
+    else if (!name.endsWith(ending)) return
     else if (stats?.isFile() && CREDENTIALS.test(name)) found.credentials.push(`agent/${as}`)
     else if (stats?.isFile()) {
       found.files.push({ path, as })
       found.bytes += stats.size
     }
   }
-  for (const { path, as } of declared) visit(path, as, path.slice(path.lastIndexOf("/") + 1))
+  for (const { path, as, ending } of declared) visit(path, as, path.slice(path.lastIndexOf("/") + 1), ending)
   return found
 }
 

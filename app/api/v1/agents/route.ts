@@ -1,3 +1,3 @@
 import { route } from "@/server/http/route"
 
-export const GET = route({}, async ({ services }) => ({ items: services.agents.list() }))
+export const GET = route({}, async ({ services }) => ({ items: await services.agents.list() }))

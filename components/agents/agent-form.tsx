@@ -1,0 +1,91 @@
+"use client"
+
+import { type FormEvent, useState } from "react"
+import { Button } from "@/components/ui/button"
+import { Dialog, DialogActions } from "@/components/ui/dialog"
+import { Field, FormError } from "@/components/ui/field"
+import { joinCommandLine, splitCommandLine } from "@/lib/client/command-line"
+import { errorSentence } from "@/lib/client/error-sentence"
+import { useSaveAgent } from "@/lib/client/queries/agents"
+import { CustomAgent } from "@/lib/contracts/agents"
+
+const lineOf = (program: { command: string; args: string[] } | null | undefined) =>
+  program ? joinCommandLine([program.command, ...program.args]) : ""
+const programOf = (line: string) => {
+  const [command, ...args] = splitCommandLine(line)
+  return command === undefined ? null : { command, args }
+}
+const idOf = (name: string) =>
+  name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, 63)
+
+/** Adds an agent of one's own, or changes one. */
+export function AgentForm({ agent, onClose }: { agent: CustomAgent | null; onClose: () => void }) {
+  const save = useSaveAgent()
+  const [problem, setProblem] = useState<string | null>(null)
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const form = new FormData(event.currentTarget)
+    const text = (name: string) => String(form.get(name) ?? "").trim()
+    const terminal = programOf(text("terminal"))
+    const parsed = CustomAgent.safeParse({
+      id: agent?.id ?? idOf(text("name")),
+      name: text("name"),
+      description: text("description"),
+      acp: programOf(text("acp")),
+      terminal: terminal && { ...terminal, continue_args: splitCommandLine(text("continue")) },
+      history_context_injection: form.get("inject") === "on",
+    })
+    if (!parsed.success) return setProblem(parsed.error.issues.map(({ path, message }) => `${path.join(" ")} ${message}`.trim()).join("; "))
+    setProblem(null)
+    save.mutate({ agent: parsed.data, isNew: agent === null }, { onSuccess: onClose })
+  }
+  const error = problem ?? (save.error ? errorSentence(save.error) : null)
+  return (
+    <Dialog open onOpenChange={(open) => !open && onClose()} title={agent ? `Edit ${agent.name}` : "Add an agent"}>
+      <form onSubmit={submit} className="mt-2 flex flex-col gap-2.5">
+        <Field label="Name" name="name" required maxLength={80} defaultValue={agent?.name} placeholder="My agent" />
+        <Field label="Description" name="description" maxLength={300} defaultValue={agent?.description} />
+        <Field
+          label="Command that speaks the Agent Client Protocol"
+          name="acp"
+          defaultValue={lineOf(agent?.acp)}
+          placeholder="my-agent --acp"
+          spellCheck={false}
+          className="[&_input]:font-mono [&_input]:text-s"
+        />
+        <Field
+          label="Command for a terminal"
+          name="terminal"
+          defaultValue={lineOf(agent?.terminal)}
+          placeholder="my-agent"
+          spellCheck={false}
+          className="[&_input]:font-mono [&_input]:text-s"
+        />
+        <Field
+          label="…and to continue its newest conversation there"
+          name="continue"
+          defaultValue={joinCommandLine(agent?.terminal?.continue_args ?? [])}
+          placeholder="--continue"
+          hint="Added to the terminal command when a tab comes back."
+          spellCheck={false}
+          className="[&_input]:font-mono [&_input]:text-s"
+        />
+        <label className="flex items-center gap-2 touch:min-h-11">
+          <input type="checkbox" name="inject" defaultChecked={agent?.history_context_injection ?? true} className="accent-alive" />
+          When it cannot load its own session, hand it the conversation
+        </label>
+        {error && <FormError>{error}</FormError>}
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" disabled={save.isPending}>
+            {agent ? "Save" : "Add"}
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  )
+}

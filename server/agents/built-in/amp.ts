@@ -1,0 +1,12 @@
+import { defineAgent } from "../agent"
+
+export const amp = defineAgent({
+  id: "amp",
+  name: "Amp",
+  description: "Sourcegraph's coding agent, in a terminal.",
+  terminal: { program: "amp", args: [], again: ["threads", "continue"] },
+  packages: [{ name: "@sourcegraph/amp", version: "0.0.1790142911-g7618fb" }],
+  keys: ["AMP_API_KEY"],
+  native_session_resume: false,
+  history_context_injection: false,
+})

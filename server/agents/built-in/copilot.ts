@@ -1,0 +1,13 @@
+import { defineAgent } from "../agent"
+
+export const copilot = defineAgent({
+  id: "copilot",
+  name: "Copilot",
+  description: "GitHub's coding agent.",
+  acp: { program: "copilot", args: ["--acp"] },
+  terminal: { program: "copilot", args: [], again: ["--continue"] },
+  packages: [{ name: "@github/copilot", version: "1.0.102" }],
+  keys: ["GH_TOKEN", "GITHUB_TOKEN", "COPILOT_GITHUB_TOKEN"],
+  native_session_resume: true,
+  history_context_injection: true,
+})

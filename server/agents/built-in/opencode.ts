@@ -1,0 +1,14 @@
+import { defineAgent } from "../agent"
+
+export const opencode = defineAgent({
+  id: "opencode",
+  name: "OpenCode",
+  description: "The open source coding agent.",
+  acp: { program: "opencode", args: ["acp"] },
+  terminal: { program: "opencode", args: [], again: ["--continue"] },
+  packages: [{ name: "opencode-ai", version: "1.18.33" }],
+  keys: ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY"],
+  native_session_resume: true,
+  history_context_injection: true,
+  trouble: [{ says: /Session not found/i, means: "unknown_session" }],
+})
