@@ -30,7 +30,7 @@ export function AdminFrame({ children }: { children: ReactNode }) {
     <>
       <nav
         aria-label="Admin"
-        className="flex h-[46px] shrink-0 items-stretch gap-0.5 border-line-soft border-b px-[15px] phone:h-[52px] phone:px-4"
+        className="flex h-[46px] shrink-0 items-stretch gap-0.5 overflow-x-auto border-line-soft border-b px-[15px] [scrollbar-width:none] phone:h-[52px] phone:px-4"
       >
         <span className="flex items-center">
           <BackToList />
@@ -43,7 +43,7 @@ export function AdminFrame({ children }: { children: ReactNode }) {
               href={page.path}
               aria-current={current ? "page" : undefined}
               className={cn(
-                "-mb-px flex items-center border-b-2 px-[9px]",
+                "flex shrink-0 items-center border-b-2 px-[9px]",
                 current ? "border-alive font-[530] text-text" : "border-transparent text-text-3 hover:text-text",
               )}
             >

@@ -11,7 +11,17 @@ import { InstallAgent, InstallFailure } from "./install-agent"
 import { VariablesDialog } from "./variables-dialog"
 
 const foundWords = { built_in: "comes with Rewake", path: "on PATH", installed: "installed from npm" } as const
-const comesBackWords = { native: "own memory", injected: "conversation handed over", none: "cannot come back" } as const
+const comesBackWords = {
+  native: "Comes back with its own memory",
+  injected: "Comes back by reading the conversation",
+  none: "Cannot come back",
+} as const
+
+/** What is worth knowing of it here and now: what it does when it is lost, else why it cannot be used, else what it is. */
+function rowWords(agent: AgentSettings): string {
+  if (agent.available) return `${comesBackWords[agent.comes_back]}${agent.comes_back_by === "observed" ? ", as it says itself" : ""}`
+  return (agent.found === null && agent.description) || (agent.unavailable_reason ?? "")
+}
 
 type Open = "keys" | "edit" | "remove" | null
 
@@ -25,19 +35,12 @@ export function AgentRow({ agent }: { agent: AgentSettings }) {
         <div className="min-w-0 flex-1 basis-60">
           <div className="flex items-baseline gap-2">
             <span className={cn("truncate font-[530]", found === null && "text-text-2")}>{agent.name}</span>
-            <span className={cn("text-s", found === null ? "text-text-3" : "text-alive")}>
+            <span className={cn("text-s", found === "path" || found === "installed" ? "text-alive" : "text-text-3")}>
               {found === null ? "not on this machine" : foundWords[found]}
             </span>
           </div>
           <div className="text-s text-text-3">
-            {agent.available ? (
-              <>
-                After a loss: {comesBackWords[agent.comes_back]}
-                {agent.comes_back_by === "observed" ? ", as it answered itself" : ", not asked yet"}
-              </>
-            ) : (
-              agent.unavailable_reason
-            )}
+            {rowWords(agent)}
             {variables.length > 0 && ` · ${variables.map(({ name }) => name).join(", ")} set`}
           </div>
         </div>
