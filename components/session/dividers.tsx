@@ -5,6 +5,7 @@ import { cn } from "@/components/ui/cn"
 import { Glyph } from "@/components/ui/glyph"
 import { filesWords, interruptionWords, receiptVerb } from "@/lib/client/event-words"
 import { formatBytes, formatMoment, formatSpan, plural } from "@/lib/client/format"
+import { useAgentName } from "@/lib/client/queries/agents"
 import type { Note, NoteItem, ReceiptItem, RunEnd, RunEndItem } from "@/lib/client/transcript-items"
 import { useSessionContext } from "./session-context"
 import { useFold } from "./use-fold"
@@ -201,7 +202,14 @@ function noteWords(note: Note): ReactNode {
       return `Could not be brought back${note.times > 1 ? `, ${note.times} times` : ""}: ${note.message}`
     case "imported":
       return `Imported from another server: ${plural(note.events, "event")}${note.skipped > 0 ? `, ${note.skipped} skipped` : ""}`
+    case "continued":
+      return <ContinuedWords agent={note.agent} />
   }
+}
+
+function ContinuedWords({ agent }: { agent: string }) {
+  const agentName = useAgentName()
+  return <>Goes on from the session with {agentName(agent)}; that conversation goes along with your first message</>
 }
 
 const noteTones: Record<Note["about"], keyof typeof tones> = {
@@ -219,6 +227,7 @@ const noteTones: Record<Note["about"], keyof typeof tones> = {
   archive_failed: "warn",
   restore_failed: "bad",
   imported: "quiet",
+  continued: "quiet",
 }
 
 export const NoteRow = memo(function NoteRow({ item }: { item: NoteItem }) {

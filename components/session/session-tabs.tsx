@@ -3,19 +3,19 @@
 import { Plus } from "lucide-react"
 import Link from "next/link"
 import { useRouter } from "next/navigation"
-import { Fragment } from "react"
-import { comesBackSentence } from "@/components/task/agent-picker"
+import { Fragment, useState } from "react"
 import { PhaseGlyph } from "@/components/task/phase-glyph"
 import { NewWorker } from "@/components/terminal/new-worker"
 import type { WorkersPanel } from "@/components/terminal/use-workers-panel"
 import { WorkerTab } from "@/components/terminal/worker-tab"
 import { IconButton } from "@/components/ui/button"
 import { cn } from "@/components/ui/cn"
-import { MenuContent, MenuItem, MenuLabel, MenuRoot, MenuTrigger } from "@/components/ui/menu"
+import { MenuCheckboxItem, MenuContent, MenuItem, MenuLabel, MenuRoot, MenuSeparator, MenuTrigger } from "@/components/ui/menu"
 import { useAgentName, useAgents } from "@/lib/client/queries/agents"
 import { useCreateSession } from "@/lib/client/queries/tasks"
 import { phaseOf, phaseWord, sessionPath } from "@/lib/client/session-phase"
 import { isPutAway } from "@/lib/client/task-restore"
+import type { AgentInfo } from "@/lib/contracts/agents"
 import type { SessionView, TaskView } from "@/lib/contracts/task"
 import { SESSION_TABS, type SessionTab, type WorkerTab as WorkerTabName } from "./use-session-tab"
 
@@ -133,8 +133,15 @@ function NewSession({ taskId, fromSessionId, asleep }: { taskId: number; fromSes
   const router = useRouter()
   const create = useCreateSession(taskId)
   const { data: agents } = useAgents()
+  const [handOver, setHandOver] = useState(true)
   const start = (agent: string) =>
-    create.mutate({ agent, from_session_id: fromSessionId }, { onSuccess: (session) => router.push(sessionPath(session)) })
+    create.mutate(handOver ? { agent, from_session_id: fromSessionId } : { agent }, {
+      onSuccess: (session) => router.push(sessionPath(session)),
+    })
+  const words = (agent: AgentInfo) => {
+    if (!agent.available) return agent.unavailable_reason
+    return handOver && agent.takes_history ? "Reads this conversation first." : "Begins without this conversation."
+  }
   return (
     <MenuRoot>
       <MenuTrigger asChild>
@@ -147,14 +154,16 @@ function NewSession({ taskId, fromSessionId, asleep }: { taskId: number; fromSes
         </IconButton>
       </MenuTrigger>
       <MenuContent align="end" className="w-[min(320px,92vw)]">
+        <MenuCheckboxItem checked={handOver} onCheckedChange={setHandOver}>
+          Hand over this conversation
+        </MenuCheckboxItem>
+        <MenuSeparator />
         <MenuLabel>New session of this task with</MenuLabel>
         {agents?.map((agent) => (
           <MenuItem key={agent.id} disabled={!agent.available} onSelect={() => start(agent.id)}>
             <span className="min-w-0">
               <span className="block font-[530]">{agent.name}</span>
-              <span className="block text-s text-text-3">
-                {agent.available ? comesBackSentence[agent.comes_back] : agent.unavailable_reason}
-              </span>
+              <span className="block text-s text-text-3">{words(agent)}</span>
             </span>
           </MenuItem>
         ))}

@@ -40,6 +40,16 @@ export function MenuRadioItem({ children, ...props }: ComponentProps<typeof Radi
   )
 }
 
+/** Stays open when it is changed: it says how the other items are meant. */
+export function MenuCheckboxItem({ children, ...props }: ComponentProps<typeof Radix.CheckboxItem>) {
+  return (
+    <Radix.CheckboxItem {...props} onSelect={(event) => event.preventDefault()} className={itemClass}>
+      {children}
+      <Radix.ItemIndicator className="ml-auto text-alive">✓</Radix.ItemIndicator>
+    </Radix.CheckboxItem>
+  )
+}
+
 export const MenuLabel = ({ children }: { children: ReactNode }) => (
   <Radix.Label className="px-2 pt-1.5 pb-1 text-text-3 text-xs">{children}</Radix.Label>
 )

@@ -272,6 +272,8 @@ function noticeRest(draft: Draft, event: SessionEvent): void {
       return archived(draft, event, "files back", "alive", `${plural(event.files, "file")} verified, ${formatBytes(event.bytes)}`)
     case "archive.failed":
       return archived(draft, event, "archive failed", "bad", event.message)
+    case "session.continued":
+      return happened(draft, event, "taken over", "quiet", `from the session with ${event.from_agent}`)
     case "session.imported": {
       const skipped = event.skipped > 0 ? `, ${event.skipped} skipped` : ""
       return happened(draft, event, "imported", "quiet", `${plural(event.events, "event")} from another server${skipped}`)

@@ -61,6 +61,7 @@ export type Note =
   | { about: "archive_failed"; message: string; times: number }
   | { about: "restore_failed"; message: string; times: number }
   | { about: "imported"; events: number; skipped: number }
+  | { about: "continued"; agent: string; sessionId: string }
 export type NoteItem = Base & { type: "note"; note: Note }
 
 export type Item = UserItem | MessageItem | ToolItem | PlanItem | WaitItem | RunEndItem | ReceiptItem | NoteItem

@@ -186,6 +186,8 @@ function apply(draft: Draft, event: SessionEvent): void {
       return noteFailure(draft, event, "archive_failed")
     case "session.imported":
       return note(draft, event, { about: "imported", events: event.events, skipped: event.skipped })
+    case "session.continued":
+      return note(draft, event, { about: "continued", agent: event.from_agent, sessionId: event.from_session_id })
     case "spool.gap":
       return note(draft, event, { about: "gap", from: event.from, to: event.to })
     case "record.rejected":

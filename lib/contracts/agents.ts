@@ -20,6 +20,8 @@ export const AgentInfo = z.object({
   comes_back: ComesBack,
   /** `observed`: what the live agent answered the last time it ran here; `declared`: it has not been asked yet. */
   comes_back_by: z.enum(["declared", "observed"]),
+  /** A conversation it did not have itself can be handed to it. */
+  takes_history: z.boolean(),
   /** It can run in a terminal of its own, here and now. */
   terminal: z.boolean(),
   custom: z.boolean(),

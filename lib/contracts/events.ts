@@ -90,6 +90,13 @@ export const SessionEvent = z.discriminatedUnion("kind", [
   e("session.state_changed", { from: SessionState.nullable(), to: SessionState, cause: z.string() }),
   /** Read from the files of another server. Nothing of its executor is here: the workspace is made anew. */
   e("session.imported", { events: z.number().int(), skipped: z.number().int() }),
+  /** Goes on with the conversation of another session of the task, which is handed to its agent with the first message. */
+  e("session.continued", {
+    from_session_id: z.string(),
+    from_agent: z.string(),
+    from_seq: z.number().int(),
+    from_workspace: z.string().nullable(),
+  }),
   e("resume.started", { strategy: z.string() }),
   e("resume.failed", { strategy: z.string(), reason: z.string(), retryable: z.boolean() }),
   e("agent.session_retired", { agent_session_id: z.string(), reason: z.string() }),

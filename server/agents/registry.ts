@@ -88,6 +88,7 @@ export async function createAgentRegistry(options: {
       unavailable_reason: reason,
       comes_back: comesBack(agent, observed),
       comes_back_by: observed === null ? "declared" : "observed",
+      takes_history: agent.history_context_injection,
       terminal: terminalProblem(agent) === null,
       custom: source !== "built_in",
       found: foundOf(entry),

@@ -9,7 +9,7 @@ export const TOTAL_BUDGET = 60_000
  * The text that goes in front of the first prompt to an agent that cannot load its own session. Depends on nothing but the
  * events of finished runs, so that a repeated hand-over after a crash carries the very same bytes.
  */
-export function renderContext(events: readonly SessionEvent[], request: string): string {
+export function renderContext(events: readonly SessionEvent[], request: string, briefing: readonly string[] | null = null): string {
   const history = newestWithin(historyEntries(events), TOTAL_BUDGET)
   return [
     "RESUME CONTEXT FOR CONTINUING TASK",
@@ -23,6 +23,7 @@ export function renderContext(events: readonly SessionEvent[], request: string):
     "=== INSTRUCTIONS ===",
     "You are continuing work on the above task. The history shows what was said and done before.",
     "Do not repeat work that was already completed.",
+    ...(briefing ?? []),
   ].join("\n")
 }
 

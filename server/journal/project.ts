@@ -1,4 +1,5 @@
 import type { NewEvent } from "../../lib/contracts/events"
+import type { AgentStrategy } from "../../lib/contracts/status"
 import { type Change, insert, update, updateAny } from "./changes"
 
 /** Where an event stands while its commit is being written. */
@@ -34,6 +35,9 @@ export function project(event: NewEvent, at: Place): Change[] {
           updated_at: at.ts,
         }),
       ]
+
+    case "session.continued":
+      return [update("executors_running", executor, { context_pending: 1, updated_at: at.ts })]
 
     case "run.started":
       return [
@@ -230,7 +234,7 @@ export function project(event: NewEvent, at: Place): Change[] {
         update("executors_running", executor, {
           agent_execution_id: event.agent_execution_id,
           resume_strategy: null,
-          context_pending: event.strategy === "injected" ? 1 : 0,
+          ...contextPending(event.strategy),
           supports_session_resume: event.capabilities.load || event.capabilities.resume ? 1 : 0,
           updated_at: at.ts,
         }),
@@ -242,7 +246,7 @@ export function project(event: NewEvent, at: Place): Change[] {
         updateAny("executors_running", { ...executor, resume_token: event.agent_session_id }, { resume_token: null, updated_at: at.ts }),
       ]
     case "agent.session_reinstated":
-      return [update("executors_running", executor, { resume_token: event.agent_session_id, updated_at: at.ts })]
+      return [update("executors_running", executor, { resume_token: event.agent_session_id, context_pending: 0, updated_at: at.ts })]
     case "agent.exited":
       // A late report about an execution that was already replaced must not mark its successor as gone.
       return [
@@ -271,6 +275,10 @@ export function project(event: NewEvent, at: Place): Change[] {
       return []
   }
 }
+
+/** A history that was never handed over is still to be, also by a process that loaded the conversation it was meant for. */
+const contextPending = (strategy: AgentStrategy) =>
+  strategy === "injected" ? { context_pending: 1 } : strategy === "idle" ? { context_pending: 0 } : {}
 
 const closeRun = (at: Place, run_id: string, interruption: string | null): Change =>
   update(

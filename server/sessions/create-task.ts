@@ -69,13 +69,19 @@ export async function createSession(
   views: Views,
   person: Person,
   taskId: number,
-  input: { agent?: TaskView["agent"] | undefined; runtime?: SessionView["runtime"] | undefined },
+  input: {
+    agent?: TaskView["agent"] | undefined
+    runtime?: SessionView["runtime"] | undefined
+    /** Of the same task: its conversation goes along, if the agent can be given one. */
+    from_session_id?: string | undefined
+  },
 ): Promise<SessionView> {
   const task = await requireTask(deps.db, person, taskId)
   const agent = input.agent ?? (task.agent as TaskView["agent"])
   const runtime = input.runtime ?? "standalone"
   await deps.agents.require(agent)
   await requireRuntime(deps, person, runtime)
+  const from = input.from_session_id === undefined ? null : await requireSibling(deps, task.id, input.from_session_id)
   const earlier = await deps.db.session.count({ where: { task_id: task.id } })
   const session_id = ids.session()
   const now = deps.clock.now().toISOString()
@@ -84,9 +90,22 @@ export async function createSession(
   await deps.journal.commit({
     session: { id: session_id, task_id: task.id, user_id: person.id },
     rows: sessionRows(deps, { session_id, task_id: task.id, user_id: person.id, agent, runtime, now, branch }),
-    events: [created()],
+    events: [created(), ...(from && deps.agents.get(agent).history_context_injection ? [from] : [])],
   })
   return views.session(await deps.db.session.findUniqueOrThrow({ where: { id: session_id } }))
+}
+
+async function requireSibling(deps: SessionDeps, taskId: number, sessionId: string): Promise<NewEvent> {
+  const session = await deps.db.session.findUnique({ where: { id: sessionId } })
+  if (session?.task_id !== taskId) throw new AppError("NOT_FOUND", "There is no such session in this task.", { entity: "session" })
+  const executor = await deps.db.executorRunning.findUnique({ where: { session_id: sessionId } })
+  return {
+    kind: "session.continued",
+    from_session_id: sessionId,
+    from_agent: session.agent,
+    from_seq: session.last_seq,
+    from_workspace: executor?.executor_deleted_at ? null : (executor?.workspace_path ?? null),
+  }
 }
 
 const created = (): NewEvent => ({ kind: "session.state_changed", from: null, to: "CREATED", cause: "created" })
