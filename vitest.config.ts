@@ -27,6 +27,8 @@ export default defineConfig({
       project("integration", 2, withServices),
       // Kills processes and waits for time to pass: anything else running would make it flaky.
       project("recovery", 3, { ...withServices, maxWorkers: 1, fileParallelism: false }),
+      // Real agents, which `npm run test:agents` installs; the slowest takes seconds to start, and one test kills it four times.
+      project("agents", 4, { testTimeout: minutes(5), hookTimeout: minutes(1), maxWorkers: 1, fileParallelism: false }),
     ],
   },
 })

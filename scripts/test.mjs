@@ -1,32 +1,12 @@
 // npm test: everything that has to hold, from a bare checkout. `npm test -- PART [arguments]` runs one part of it.
-import { randomUUID } from "node:crypto"
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import { prepare } from "./lib/prepare.mjs"
 import { requireSupportedNode } from "./lib/project.mjs"
-import { obtainServices } from "./lib/services/obtain.mjs"
-import { createSteps, endStepsOnSignal, seconds } from "./lib/steps.mjs"
-import { endLeftBehind } from "./lib/test/left-behind.mjs"
+import { createSteps } from "./lib/steps.mjs"
 import { selectParts } from "./lib/test/parts.mjs"
-import { runPart } from "./lib/test/run-part.mjs"
-
-const SHOWN_FAILURES = 30
-const SHOWN_LINES = 25
+import { runParts } from "./lib/test/run-parts.mjs"
 
 requireSupportedNode()
-const steps = createSteps()
-const started = performance.now()
 const { parts, extra } = readArguments()
-const results = await runAll()
-
-for (const { name, message } of results.failures.slice(0, SHOWN_FAILURES)) {
-  console.log(`\nFAILED ${name}\n${indent(message)}`)
-}
-if (results.failures.length > SHOWN_FAILURES) console.log(`\n… and ${results.failures.length - SHOWN_FAILURES} more failures`)
-console.log(`\nfinished in ${seconds(performance.now() - started)}`)
-console.log(`${results.passed} passed, ${results.failures.length} failed`)
-process.exit(results.failures.length === 0 ? 0 : 1)
+process.exit(await runParts(parts, { extra, steps: createSteps() }))
 
 function readArguments() {
   try {
@@ -35,57 +15,4 @@ function readArguments() {
     console.error(error.message)
     process.exit(2)
   }
-}
-
-async function runAll() {
-  const run = randomUUID()
-  const results = { passed: 0, failures: [] }
-  const needs = new Set(parts.flatMap((part) => part.needs))
-  let services = { env: {}, stop: async () => {} }
-  const folder = mkdtempSync(join(tmpdir(), "rewake-test-"))
-  const cleanUp = async () => {
-    for (const process of endLeftBehind(`REWAKE_TEST_RUN=${run}`)) console.log(`  ended what a test left running: ${process}`)
-    await services.stop()
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
-  }
-  try {
-    await prepare(steps, { upTo: parts.some((part) => part.needs.length > 0) ? "build" : "generate" })
-    services = await obtainServices([...needs], steps)
-  } catch (error) {
-    steps.fail(error)
-    await cleanUp()
-    return { passed: 0, failures: [{ name: "preparation", message: "the tests could not be started; the reason is above" }] }
-  }
-  endStepsOnSignal(cleanUp)
-
-  // Whatever tests put into the temporary folder goes when they end, also what a killed process left there.
-  const color = process.stdout.isTTY ? { FORCE_COLOR: "1" } : { NO_COLOR: "1" }
-  const { NODE_ENV: _, FORCE_COLOR: __, ...inherited } = process.env
-  const env = { ...inherited, ...services.env, ...color, REWAKE_TEST_RUN: run, TMPDIR: folder }
-  for (const part of parts) {
-    const partStarted = performance.now()
-    const result = await runPart(part, { extra, env, folder, onLine: showLine })
-    results.passed += result.passed
-    results.failures.push(...result.failures)
-    const counts =
-      part.read === null ? (result.passed === 1 ? "passed" : "failed") : `${result.passed} passed, ${result.failures.length} failed`
-    steps.say(part.name, `${counts} in ${seconds(performance.now() - partStarted)}`)
-  }
-  await cleanUp()
-  return results
-}
-
-/** The runners' own lines, without those that are the same every time. */
-function showLine(line) {
-  if (line.trim() !== "" && !/^ *(RUN +v|JSON report written|Start at)/.test(line)) console.log(`    ${line}`)
-}
-
-function indent(message) {
-  const lines = message
-    .trim()
-    .split("\n")
-    .filter((line) => !/^ +at (new Promise|.*node_modules)/.test(line))
-  const shown = lines.slice(0, SHOWN_LINES)
-  if (lines.length > SHOWN_LINES) shown.push(`… ${lines.length - SHOWN_LINES} more lines`)
-  return shown.map((line) => `  ${line}`).join("\n")
 }

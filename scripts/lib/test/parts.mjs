@@ -51,6 +51,9 @@ export const PARTS = [
   },
 ]
 
+/** Not among the parts: its agents are large, and come from npm. */
+export const AGENTS_PART = vitest("agents", ["git"], 20 * MINUTE)
+
 /** `unit e2e -g name` selects parts by their names; what follows goes to their runners. */
 export function selectParts(args) {
   const isPart = (arg) => PARTS.some(({ name }) => name === arg)

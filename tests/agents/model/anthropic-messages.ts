@@ -1,4 +1,4 @@
-import { type Conversation, isObject, objects, type Said, text, textOf, withoutContext } from "./conversation"
+import { type Conversation, isObject, type Json, objects, type Said, text, textOf, withoutContext } from "./conversation"
 import { type Answer, nextId, type Shape, wholeText } from "./shape"
 
 const usage = { input_tokens: 11, output_tokens: 7, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 }
@@ -34,16 +34,20 @@ export const anthropicMessages: Shape = {
 }
 
 /** Results come in a message of the user's, beside text that is the agent's own as a rule. */
-function readMessage(message: Record<string, unknown>): Said[] {
+function readMessage(message: Json): Said[] {
+  const { role } = message
+  // Claude puts context of its own into messages of the role "system".
+  if (role !== "assistant" && role !== "user") return []
   const parts = typeof message.content === "string" ? [{ type: "text", text: message.content }] : objects(message.content)
   const results = parts.filter(({ type }) => type === "tool_result")
-  const words = textOf(parts.filter(({ type }) => type === "text"))
-  const role = message.role === "assistant" ? "assistant" : "user"
-  const said: Said[] = results.length > 0 && withoutContext(words) === "" ? [] : [{ role, text: words }]
-  return results.length > 0 ? [{ role: "tool", text: textOf(results.map(({ content }) => content)) }, ...said] : said
+  // A message that was never answered and the next one are sent as parts of one.
+  const words = parts.filter(({ type }) => type === "text").map((part): Said => ({ role, text: text(part.text) }))
+  if (results.length === 0) return words
+  const said = words.filter(({ text }) => withoutContext(text) !== "")
+  return [{ role: "tool", text: textOf(results.map(({ content }) => content)) }, ...said]
 }
 
-const envelope = (body: Record<string, unknown>) => ({
+const envelope = (body: Json) => ({
   id: nextId("msg"),
   type: "message",
   role: "assistant",

@@ -1,5 +1,5 @@
 import { type Conversation, isObject, objects, type Said, text, textOf } from "./conversation"
-import { type Answer, nextId, type Shape, wholeText } from "./shape"
+import { type Answer, nextId, openaiError, type Shape, wholeText } from "./shape"
 
 const usage = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 }
 const ROLES: Record<string, Said["role"]> = { user: "user", assistant: "assistant", tool: "tool" }
@@ -36,7 +36,7 @@ export const openaiChat: Shape = {
     out.event({ ...base, choices: [], usage })
     out.event("[DONE]")
   },
-  error: (status) => ({ error: { message: `the script says ${status}`, type: "server_error", code: "scripted" } }),
+  error: openaiError,
 }
 
 const envelope = (body: Record<string, unknown>) => ({ id: nextId("chatcmpl"), created: 1_700_000_000, model: body.model })

@@ -1,5 +1,5 @@
 import { type Conversation, isObject, type Json, objects, type Said, type Tool, text, textOf } from "./conversation"
-import { type Answer, nextId, type Shape, wholeText } from "./shape"
+import { type Answer, nextId, openaiError, type Shape, wholeText } from "./shape"
 
 const usage = {
   input_tokens: 11,
@@ -40,7 +40,7 @@ export const openaiResponses: Shape = {
     send("response.output_item.done", { output_index: 0, item: done })
     send("response.completed", { response: response(id, body, "completed", [done]) })
   },
-  error: (status) => ({ error: { message: `the script says ${status}`, type: "server_error", code: "scripted" } }),
+  error: openaiError,
 }
 
 function readItem(entry: Json): Said[] {

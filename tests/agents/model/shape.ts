@@ -43,3 +43,8 @@ export function openEventStream(response: ServerResponse): EventStream {
 let ids = 0
 export const nextId = (prefix: string): string => `${prefix}_${String(++ids).padStart(8, "0")}`
 export const wholeText = (answer: Answer): string => (answer.kind === "text" ? answer.pieces.join("") : "")
+
+/** The type decides whether an agent tries again by itself. */
+export const openaiError = (status: number): Json => ({
+  error: { message: `the script says ${status}`, type: status < 500 ? "invalid_request_error" : "server_error", code: null },
+})

@@ -1,0 +1,144 @@
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import type { Wait } from "../../lib/contracts/waits"
+import { agentText, follow } from "../support/server"
+import { REAL_AGENTS } from "./agents"
+import { expectNothingTwice, killAgent, killDaemon, lastReceipt, ofKind, openWorkbench, type Workbench } from "./workbench"
+
+const CODEWORD = "marzipan-7319"
+
+describe.each(REAL_AGENTS)("$id", (agent) => {
+  let bench: Workbench
+  beforeAll(async () => {
+    bench = await openWorkbench(agent)
+  })
+  afterAll(() => bench?.stop())
+
+  test("an answer arrives in pieces, as the model streams it", async () => {
+    const { rewake, model } = bench
+    const { session } = await rewake.createTask("COUNT SLOWLY TO 12", { agent: agent.id })
+    const viewer = follow(rewake, session.id)
+    await viewer.until((event) => event.kind === "run.completed", "the end of the turn")
+    const pieces = viewer.seen.filter((event) => event.kind === "message.delta")
+    expect(pieces.length).toBeGreaterThan(3)
+    expect(agentText(await rewake.events(session.id))).toContain("1 2 3 4 5 6 7 8 9 10 11 12")
+    expect(model.asked("COUNT SLOWLY TO 12")).toHaveLength(1)
+  })
+
+  test("a command is asked about, and runs when a person allows it", async () => {
+    const { rewake, model } = bench
+    const { session } = await rewake.createTask("RUN `echo made-$((40+2)) > made.txt; cat made.txt`", { agent: agent.id })
+    const asked = await rewake.waitForEvent(session.id, (event) => event.kind === "run.waiting", "the question")
+    const { waits } = await rewake.session(session.id)
+    const { token_id, secret, options, wait_kind } = waits[0] as Wait
+    expect(wait_kind).toBe("permission")
+    const made = join(ofKind(asked, "executor.ready")[0]?.worktree_path ?? "", "made.txt")
+    expect(existsSync(made)).toBe(false)
+    const option_id = options.find(({ kind }) => kind === "allow_once")?.id
+    const answered = await rewake.api("POST", `/api/v1/sessions/${session.id}/waits/${token_id}`, {
+      secret,
+      outcome: { kind: "selected", option_id },
+    })
+    expect(answered.status).toBe(202)
+    const log = await rewake.waitForRuns(session.id, 1)
+    expect(existsSync(made)).toBe(true)
+    expect(agentText(log)).toContain("made-42")
+    expect(ofKind(log, "tool.update").at(-1)?.status).toBe("completed")
+    expect(model.asked("made-$((40+2))").at(-1)?.body).toContain("made-42")
+  })
+
+  test("a model that fails ends the turn with a reason, and the next one goes on", async () => {
+    const { rewake } = bench
+    const { task, session } = await rewake.createTask("FAIL WITH 400", { agent: agent.id })
+    const log = await rewake.waitForRuns(session.id, 1)
+    expect(JSON.stringify(log)).toContain("the script says 400")
+    await rewake.append(task.id, "Are you there?")
+    expect(agentText(await rewake.waitForRuns(session.id, 2))).toContain("You said: Are you there?")
+  })
+
+  /** The proof is what the model was sent: nobody's word that something was remembered counts. */
+  function expectRecalled(question: string) {
+    const asked = bench.model.asked(question)
+    expect(asked).toHaveLength(1)
+    expect(asked[0]?.body).toContain(CODEWORD)
+    // From the agent's own memory: the message itself carried no history.
+    expect(
+      asked[0]?.conversation.said.filter(({ role, text }) => role === "user" && text.includes(question) && text.includes(CODEWORD)),
+    ).toEqual([])
+  }
+
+  test("the agent, agentctl in mid-turn, the server in mid-turn, then everything: each time it remembers, and nothing is said or sent twice", async () => {
+    const { rewake, model } = bench
+    const said = [`Remember the codeword ${CODEWORD}.`]
+    const { task, session } = await rewake.createTask(said[0] as string, { agent: agent.id })
+    await rewake.waitForRuns(session.id, 1)
+    const say = async (words: string) => {
+      said.push(words)
+      await rewake.append(task.id, words)
+    }
+
+    await killAgent(rewake, session.id)
+    await say("First question: the codeword?")
+    let log = await rewake.waitForRuns(session.id, 2)
+    expectRecalled("First question")
+    expect(lastReceipt(log)).toMatchObject({ receipt_kind: "resume", agent_memory: "native" })
+
+    await say("COUNT SLOWLY TO 301")
+    await rewake.waitForEvent(
+      session.id,
+      (event) => event.kind === "message.delta" && /\b5 /.test(event.content),
+      "the answer to be under way",
+    )
+    await killDaemon(rewake)
+    await say("Second question: the codeword?")
+    log = await rewake.waitForRuns(session.id, 4)
+    expect(ofKind(log, "run.interrupted")).toHaveLength(1)
+    expect(ofKind(log, "message.agent").filter((event) => event.partial)).toHaveLength(1)
+    expect(model.asked("COUNT SLOWLY TO 301")).toHaveLength(1)
+    expectRecalled("Second question")
+    expect(lastReceipt(log)).toMatchObject({ receipt_kind: "resume", agent_memory: "native" })
+
+    await say("COUNT SLOWLY TO 62")
+    await rewake.waitForEvent(
+      session.id,
+      (event) => event.kind === "message.delta" && /^3 | 3 /.test(event.content),
+      "the answer to be under way",
+    )
+    await rewake.restart()
+    log = await rewake.waitForRuns(session.id, 5)
+    expect(ofKind(log, "run.interrupted")).toHaveLength(1)
+    expect(lastReceipt(log)).toMatchObject({ receipt_kind: "recover", agent_memory: "kept" })
+    expect(ofKind(log, "message.agent").at(-1)?.content).toMatch(/^1 2 3 .* 61 62 ?$/)
+
+    await rewake.kill9()
+    await killDaemon(rewake)
+    await rewake.boot()
+    await say("Third question: the codeword?")
+    log = await rewake.waitForRuns(session.id, 6)
+    expectRecalled("Third question")
+    expect(lastReceipt(log)).toMatchObject({ receipt_kind: "resume", agent_memory: "native" })
+    expect(model.asked("COUNT SLOWLY TO 62")).toHaveLength(1)
+    expect(ofKind(log, "agent.session_retired")).toEqual([])
+    expectNothingTwice(log, said)
+  })
+
+  test("when its own session is gone, that is told, its id put aside, and nothing of ours is lost", async () => {
+    const { rewake, model, home } = bench
+    const { task, session } = await rewake.createTask("Remember the codeword nougat-2204.", { agent: agent.id })
+    const before = await rewake.waitForRuns(session.id, 1)
+    await killAgent(rewake, session.id)
+    const id = ofKind(before, "agent.session_announced").at(-1)?.agent_session_id ?? ""
+    agent.loseSession(home, id)
+    expect((await rewake.api("POST", `/api/v1/sessions/${session.id}/resume`, {})).status).toBe(202)
+    let log = await rewake.waitForEvent(session.id, (event) => event.kind === "recovery.receipt", "the receipt")
+    expect(ofKind(log, "agent.session_retired").map((event) => event.agent_session_id)).toEqual([id])
+    expect(lastReceipt(log)?.agent_memory).not.toBe("native")
+    expect(lastReceipt(log)?.attempts[0]).toMatchObject({ strategy: "native", outcome: "agent_session_rejected" })
+    expect(await rewake.session(session.id)).toMatchObject({ state: "WAITING_FOR_INPUT" })
+    await rewake.append(task.id, "Is anybody there?")
+    log = await rewake.waitForRuns(session.id, 2)
+    expect(model.asked("Is anybody there?")).toHaveLength(1)
+    expectNothingTwice(log, ["Remember the codeword nougat-2204.", "Is anybody there?"])
+  })
+})
