@@ -17,6 +17,8 @@ export class Recorder {
   private readonly refreshes = new Map<string, NodeJS.Timeout>()
   /** While an agent loads its conversation it repeats it; that is in the journal already. */
   replaying = false
+  private replayed = 0
+  private firstReplay: () => void = () => undefined
   runId: string | null = null
 
   constructor(
@@ -30,7 +32,10 @@ export class Recorder {
   }
 
   update(update: unknown): void {
-    if (this.replaying && isConversation(update)) return
+    if (this.replaying && isConversation(update)) {
+      this.replayed++
+      return this.firstReplay()
+    }
     const mapped = mapUpdate(update, this.readTerminal)
     if (mapped.type === "text") return this.coalescer.push(mapped.role, mapped.text, mapped.theirs)
     this.remember(update)
@@ -41,6 +46,18 @@ export class Recorder {
   record(record: NewSpoolRecord): void {
     this.coalescer.endMessage()
     this.append(record)
+  }
+
+  /** How many updates were repeated so far; where none was, one is waited for that long. */
+  async repeated(graceMs: number): Promise<number> {
+    if (this.replayed > 0) return this.replayed
+    let timer: NodeJS.Timeout | undefined
+    await new Promise<void>((resolve) => {
+      this.firstReplay = resolve
+      timer = setTimeout(resolve, graceMs)
+    })
+    clearTimeout(timer)
+    return this.replayed
   }
 
   endMessage(): void {

@@ -7,6 +7,7 @@ import { DaemonRefused, DaemonUnreachable, LaunchFailed } from "../executors"
 import { ids } from "../platform/ids"
 import { comebackFacts, planResume, type ResumePlan } from "../status"
 import type { Attached, ExecutionDeps, Live } from "./context"
+import { AgentForgot, conversed, hasForgotten } from "./forgotten"
 import { type Attempt, receipt } from "./receipt"
 import type { LoadedSession } from "./session-facts"
 import { shellsOf } from "./terminals"
@@ -50,7 +51,11 @@ export async function startAgent(
     try {
       if (plan.kind !== "new") await commit([{ kind: "resume.started", strategy: plan.kind }])
       killPoint("resume.started")
-      await launch(deps, live, session.agent, attached, plan)
+      const { recollection } = await launch(deps, live, session.agent, attached, plan)
+      if (plan.kind === "native" && hasForgotten(recollection, await conversed(deps, session.id, plan.agent_session_id))) {
+        await attached.client.stopAgent(session.id, live.owned.epoch)
+        throw new AgentForgot(session.agent)
+      }
       attempts.push({ strategy: plan.kind, outcome: "ok" })
       if (plan.kind !== "new") await commit([await came(plan.kind)])
       return { outcome: "started" }
@@ -61,7 +66,7 @@ export async function startAgent(
       const reason = said === "agent_session_rejected" && trouble === "unknown_session" ? said : (trouble ?? said)
       deps.logger.warn({ session: session.id, strategy: plan.kind, reason, err: error }, "agent did not start")
       attempts.push({ strategy: plan.kind, outcome: reason })
-      const rejected = reason === "agent_session_rejected" && plan.kind === "native"
+      const rejected = plan.kind === "native" && (reason === "agent_session_rejected" || error instanceof AgentForgot)
       const again = !rejected && isPassing(error) && trouble !== "sign_in_needed" && retries < deps.max_retries && !live.cancelled
       await commit([{ kind: "resume.failed", strategy: plan.kind, reason: message, retryable: again }, ...retired(plan, rejected, message)])
       if (rejected) refused.add("native")
@@ -74,7 +79,7 @@ export async function startAgent(
 async function launch(deps: ExecutionDeps, live: Live, agentId: AgentId, attached: Attached, plan: ResumePlan) {
   const { ref, epoch } = live.owned
   const agent = await deps.agents.require(agentId)
-  const { capabilities } = await attached.client.putAgent(ref.id, epoch, {
+  const answer = await attached.client.putAgent(ref.id, epoch, {
     agent_execution_id: ids.execution(),
     command: agent.command.program,
     args: [...agent.command.args],
@@ -82,11 +87,12 @@ async function launch(deps: ExecutionDeps, live: Live, agentId: AgentId, attache
     start: plan.kind === "native" ? { kind: "continue", agent_session_id: plan.agent_session_id } : { kind: "new" },
   })
   killPoint("resume.agent_up")
-  await deps.agents.observed(agentId, capabilities.load || capabilities.resume).catch((error) => {
+  await deps.agents.observed(agentId, answer.capabilities.load || answer.capabilities.resume).catch((error) => {
     deps.logger.warn({ agent: agentId, err: error }, "what the agent can do was not remembered")
   })
   const { head } = await attached.client.session(ref.id)
   await attached.reader.caughtUpTo(head)
+  return answer
 }
 
 /** "Start fresh": the old agent ends, its id is put aside, not forgotten. */
@@ -123,6 +129,7 @@ const isPassing = (error: unknown) =>
 
 export function describeFailure(error: unknown): { reason: string; message: string } {
   if (error instanceof LaunchFailed) return { reason: error.reason, message: error.message }
+  if (error instanceof AgentForgot) return { reason: "agent_session_forgotten", message: error.message }
   if (error instanceof DaemonRefused) return { reason: error.code.toLowerCase(), message: error.message }
   if (isAppError(error)) return { reason: error.code.toLowerCase(), message: error.message }
   return { reason: "unreachable", message: error instanceof Error ? error.message : String(error) }

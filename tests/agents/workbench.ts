@@ -24,6 +24,8 @@ export async function openWorkbench(agent: RealAgent): Promise<Workbench> {
     PATH: `${installed}${delimiter}${process.env.PATH}`,
   }
   const rewake = await Rewake.start({ env })
+  // Two starts in a row of the slowest agent, on a machine that has other things to do.
+  rewake.patienceMs = 120_000
   const stop = async () => {
     await rewake.stop()
     await model.stop()

@@ -22,6 +22,8 @@ if (mode === "exits") {
 if (mode === "ignores-sigterm") process.on("SIGTERM", () => {})
 if (mode === "garbage") process.stdout.write("Welcome to the agent!\n\u001b[31mred\u001b[0m\n{not json\n")
 
+const capabilities = { loadSession: true, ...(mode === "resumes-nothing" ? { sessionCapabilities: { resume: {}, list: {} } } : {}) }
+
 createInterface({ input: process.stdin }).on("line", async (line) => {
   const { id, method, params, result, error } = JSON.parse(line)
   if (method === undefined) return waiting.get(id)?.(error ? { error } : { result })
@@ -29,11 +31,16 @@ createInterface({ input: process.stdin }).on("line", async (line) => {
   switch (method) {
     case "initialize":
       if (mode === "silent") return
-      return send({ id, result: { protocolVersion: 1, agentCapabilities: { loadSession: true } } })
+      return send({ id, result: { protocolVersion: 1, agentCapabilities: capabilities } })
     case "session/new":
       if (mode === "signed-out") return send({ id, error: { code: -32000, message: "Authentication required" } })
       return send({ id, result: { sessionId: "odd" } })
+    case "session/resume":
+      return send({ id, result: {} })
+    case "session/list":
+      return send({ id, result: { sessions: [] } })
     case "session/load":
+      if (mode === "loads-nothing") return send({ id, result: {} })
       if (mode === "rejects") return send({ id, error: { code: -32603, message: "Internal error", data: { details: "no rollout found" } } })
       if (mode === "asks-while-loading") await ask("session/request_permission", permission)
       replay()

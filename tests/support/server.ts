@@ -26,6 +26,8 @@ export class Rewake {
   url = ""
   output = ""
   token = ""
+  /** After how long something that was waited for counts as hanging. */
+  patienceMs = 60_000
   private sockets: Socket[] = []
 
   private constructor(
@@ -172,16 +174,24 @@ export class Rewake {
   }
   /** Settles with the log once an event satisfies the condition. */
   waitForEvent(sessionId: string, matches: (event: SessionEvent) => boolean, what: string): Promise<SessionEvent[]> {
-    return waitUntil(async () => {
-      const events = await this.events(sessionId)
-      return events.some(matches) ? events : null
-    }, what)
+    return waitUntil(
+      async () => {
+        const events = await this.events(sessionId)
+        return events.some(matches) ? events : null
+      },
+      what,
+      this.patienceMs,
+    )
   }
   waitForRuns(sessionId: string, ended: number): Promise<SessionEvent[]> {
-    return waitUntil(async () => {
-      const events = await this.events(sessionId)
-      return events.filter((event) => /^run\.(completed|failed|cancelled|interrupted)$/.test(event.kind)).length >= ended ? events : null
-    }, `${ended} ended runs of ${sessionId}`)
+    return waitUntil(
+      async () => {
+        const events = await this.events(sessionId)
+        return events.filter((event) => /^run\.(completed|failed|cancelled|interrupted)$/.test(event.kind)).length >= ended ? events : null
+      },
+      `${ended} ended runs of ${sessionId}`,
+      this.patienceMs,
+    )
   }
 
   socket(token = this.token): Socket {

@@ -105,6 +105,16 @@ export const PutAgent = z.object({
 })
 export type PutAgent = z.infer<typeof PutAgent>
 
+/**
+ * What an agent showed of its memory when it came back: how many updates of its conversation it repeated, or whether it names the
+ * conversation among its own. Absent where it shows nothing, and from daemons that do not look.
+ */
+export const Recollection = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("replay"), updates: z.number().int() }),
+  z.object({ kind: z.literal("list"), listed: z.boolean() }),
+])
+export type Recollection = z.infer<typeof Recollection>
+
 export const PutAgentAnswer = z.object({
   strategy: z.enum(["new", "loaded", "resumed"]),
   agent_session_id: z.string(),
@@ -112,6 +122,7 @@ export const PutAgentAnswer = z.object({
   pid: z.number().int().nullable(),
   /** Where a `resolve` found the conversation. */
   resolved_from: z.enum(["file", "task_and_bot", "new"]).optional(),
+  recollection: Recollection.optional(),
 })
 export type PutAgentAnswer = z.infer<typeof PutAgentAnswer>
 

@@ -1,5 +1,5 @@
-import { type ClientConnection, client, methods, type NewSessionRequest } from "@agentclientprotocol/sdk"
-import type { PutAgent } from "../../../lib/contracts/agentctl/protocol"
+import { type ClientConnection, client, type ListSessionsResponse, methods, type NewSessionRequest } from "@agentclientprotocol/sdk"
+import type { PutAgent, Recollection } from "../../../lib/contracts/agentctl/protocol"
 import { Failure, messageOf } from "../failure"
 import { Permissions } from "../permissions"
 import { Recorder } from "../recorder"
@@ -13,6 +13,11 @@ import { openWire, type Wire } from "./wire"
 export const INITIALIZE_TIMEOUT_MS = 60_000
 /** Together with the above below the two minutes a server waits, so that it hears why. */
 const SESSION_TIMEOUT_MS = 50_000
+/** Some agents answer a load first and repeat the conversation then; one that has repeated nothing by now has nothing. */
+const REPLAY_GRACE_MS = 2000
+/** It is asked only what it would take a glance to say; without an answer by then there is no evidence either way. */
+const LIST_TIMEOUT_MS = 5000
+const LIST_MAX_PAGES = 10
 const AUTH_REQUIRED = -32000
 const ACP_VERSION = 1
 
@@ -23,6 +28,7 @@ export interface Begun {
   strategy: "new" | "loaded" | "resumed"
   agent_session_id: string
   capabilities: { load: boolean; resume: boolean }
+  recollection?: Recollection
 }
 
 /** One agent, spoken to in the Agent Client Protocol. */
@@ -97,8 +103,9 @@ export class Agent {
     const offered = initialized.agentCapabilities
     const capabilities = { load: offered?.loadSession === true, resume: offered?.sessionCapabilities?.resume != null }
     const strategy = await this.openConversation(start, capabilities)
+    const recollection = await this.recollect(strategy, offered?.sessionCapabilities?.list != null)
     this.mayAsk = true
-    return { strategy, agent_session_id: this.agentSessionId, capabilities }
+    return { strategy, agent_session_id: this.agentSessionId, capabilities, ...(recollection ? { recollection } : {}) }
   }
 
   /** The stop reason. Rejects with the agent's error, or with one that has no code when the connection ended. */
@@ -156,6 +163,27 @@ export class Agent {
       throw new Failure("AGENT_SESSION_REJECTED", rpcText(error))
     })
     return capabilities.resume ? "resumed" : "loaded"
+  }
+
+  /** An agent may accept an id it knows nothing of. What it repeats, or names as its own, tells. */
+  private async recollect(strategy: Begun["strategy"], lists: boolean): Promise<Recollection | null> {
+    if (strategy === "loaded") return { kind: "replay", updates: await this.recorder.repeated(REPLAY_GRACE_MS) }
+    if (strategy === "new" || !lists) return null
+    return this.within(LIST_TIMEOUT_MS, this.findInList()).catch(() => null)
+  }
+
+  private async findInList(): Promise<Recollection | null> {
+    let cursor: string | null = null
+    for (let page = 0; page < LIST_MAX_PAGES; page++) {
+      const { sessions, nextCursor }: ListSessionsResponse = await this.connection.agent.request(methods.agent.session.list, {
+        cwd: this.workspace,
+        ...(cursor === null ? {} : { cursor }),
+      })
+      if (sessions.some(({ sessionId }) => sessionId === this.agentSessionId)) return { kind: "list", listed: true }
+      if (!nextCursor) return { kind: "list", listed: false }
+      cursor = nextCursor
+    }
+    return null
   }
 
   private connect(): ClientConnection {

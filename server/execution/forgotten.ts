@@ -1,0 +1,33 @@
+import type { Recollection } from "../../lib/contracts/agentctl/protocol"
+import type { ExecutionDeps } from "./context"
+
+/** The agent took up its session, and nothing of the conversation is in it. */
+export class AgentForgot extends Error {
+  constructor(agent: string) {
+    super(`${agent} took up its session, but nothing of the conversation is in it any more.`)
+  }
+}
+
+/**
+ * Whether an agent that came back under its own session id has lost what was said. Only evidence counts: an agent that shows
+ * nothing is believed, and where nothing was said there is nothing to forget.
+ */
+export function hasForgotten(recollection: Recollection | undefined, conversed: boolean): boolean {
+  if (!recollection || !conversed) return false
+  return recollection.kind === "replay" ? recollection.updates === 0 : !recollection.listed
+}
+
+/** A whole answer was given under this id. A turn cut short proves nothing: some agents keep none of it. */
+export async function conversed(deps: ExecutionDeps, sessionId: string, agentSessionId: string): Promise<boolean> {
+  const begun = await deps.db.sessionEvent.findFirst({
+    where: { session_id: sessionId, kind: "agent.session_announced", payload: { contains: JSON.stringify(agentSessionId) } },
+    orderBy: { seq: "asc" },
+    select: { seq: true },
+  })
+  if (!begun) return false
+  const answered = await deps.db.sessionEvent.findFirst({
+    where: { session_id: sessionId, seq: { gt: begun.seq }, kind: "run.completed" },
+    select: { seq: true },
+  })
+  return answered !== null
+}
