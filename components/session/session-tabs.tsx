@@ -3,7 +3,7 @@
 import { Plus } from "lucide-react"
 import Link from "next/link"
 import { useRouter } from "next/navigation"
-import { Fragment, useState } from "react"
+import { Fragment, useEffect, useRef, useState } from "react"
 import { PhaseGlyph } from "@/components/task/phase-glyph"
 import { NewWorker } from "@/components/terminal/new-worker"
 import type { WorkersPanel } from "@/components/terminal/use-workers-panel"
@@ -32,10 +32,20 @@ type SessionTabsProps = {
 }
 
 export function SessionTabs({ task, sessionId, tab, states, onTab, terminals }: SessionTabsProps) {
+  const list = useRef<HTMLDivElement>(null)
+  // A narrow screen shows a part of them.
+  useEffect(() => {
+    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest", inline: "nearest" })
+  }, [tab])
   return (
-    <div className="flex h-[38px] shrink-0 items-stretch gap-3 border-line-soft border-b px-3.5 touch:h-[52px]">
-      <div className="flex min-w-0 shrink items-stretch gap-1">
-        <div role="tablist" aria-label="Views" className="flex min-w-0 gap-0.5 overflow-x-auto overflow-y-hidden [scrollbar-width:none]">
+    <div className="flex h-[38px] shrink-0 items-stretch gap-3 border-line-soft border-b px-3.5 touch:h-[52px] phone:h-auto! phone:flex-col-reverse phone:gap-0 phone:px-2">
+      <div className="flex min-w-0 shrink items-stretch gap-1 phone:h-11">
+        <div
+          ref={list}
+          role="tablist"
+          aria-label="Views"
+          className="flex min-w-0 gap-0.5 overflow-x-auto overflow-y-hidden [scrollbar-width:none] phone:flex-1 phone:gap-0"
+        >
           {SESSION_TABS.map((name) => (
             <Fragment key={name}>
               <Tab name={name} selected={name === tab} state={states?.[name] ?? {}} onTab={onTab} />
@@ -56,7 +66,10 @@ export function SessionTabs({ task, sessionId, tab, states, onTab, terminals }: 
         </div>
         {terminals && <NewWorker unready={terminals.unready} onOpen={terminals.openNew} />}
       </div>
-      <nav aria-label="Sessions" className="ml-auto flex min-w-0 items-center gap-1 overflow-x-auto [scrollbar-width:none]">
+      <nav
+        aria-label="Sessions"
+        className="ml-auto flex min-w-0 items-center gap-1 overflow-x-auto [scrollbar-width:none] phone:ml-0 phone:h-11 phone:shrink-0 phone:border-line-soft phone:border-b"
+      >
         {task &&
           [...task.sessions]
             .sort((a, b) => a.created_at.localeCompare(b.created_at))
@@ -97,7 +110,7 @@ function Tab({ name, selected, state, onTab }: TabProps) {
       onClick={() => !disabled && onTab?.(name)}
       onKeyDown={toNeighbour}
       className={cn(
-        "-mb-px flex items-center border-b-2 px-[9px]",
+        "-mb-px flex shrink-0 items-center border-b-2 px-[9px] phone:min-w-11 phone:justify-center phone:px-2",
         selected ? "border-alive font-[530] text-text" : "border-transparent text-text-3 hover:text-text",
         disabled && "opacity-50 hover:text-text-3",
       )}

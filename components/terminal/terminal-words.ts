@@ -1,5 +1,8 @@
 import type { TerminalView } from "./live-terminal"
 
+/** What is left of a name beside its glyph where there is no room. */
+export const shortName = (name: string): string => /\d+$/.exec(name)?.[0] ?? name.slice(0, 3)
+
 /** The state of a terminal for people who do not see it. */
 export function terminalWords(view: TerminalView | null): string {
   const stream = view?.stream

@@ -6,7 +6,7 @@ import { cn } from "@/components/ui/cn"
 import { takeFocus } from "@/lib/client/hooks"
 import type { WorkerView } from "@/lib/contracts/workers"
 import { type TerminalSet, tabId, useTerminalView } from "./terminal-set"
-import { terminalWords } from "./terminal-words"
+import { shortName, terminalWords } from "./terminal-words"
 
 export type WorkerTabActions = {
   onSelect: (id: string) => void
@@ -70,20 +70,21 @@ export function WorkerTab({ worker, place, selected, set, actions, onArrow }: Wo
       onAuxClick={(event) => event.button === 1 && actions.onClose(worker)}
       onKeyDown={onKeyDown}
       className={cn(
-        "group/tab -mb-px flex max-w-[180px] shrink-0 items-center gap-1.5 border-b-2 pr-1 pl-[9px]",
+        "group/tab -mb-px flex max-w-[180px] shrink-0 items-center gap-1.5 border-b-2 pr-1 pl-[9px] phone:min-w-11 phone:justify-center phone:gap-0.5 phone:px-1",
         selected ? "border-alive font-[530] text-text" : "border-transparent text-text-3 hover:text-text",
         over && "bg-hover",
       )}
     >
       <Icon className="size-3.5 shrink-0" aria-hidden />
-      <span className="truncate">{worker.name}</span>
+      <span className="truncate phone:hidden">{worker.name}</span>
+      <span className="hidden phone:inline">{shortName(worker.name)}</span>
       <span
         aria-hidden
         onClick={(event) => {
           event.stopPropagation()
           actions.onClose(worker)
         }}
-        className="relative grid size-[18px] shrink-0 place-items-center rounded-sm hover:bg-hover touch:size-8"
+        className="relative grid size-[18px] shrink-0 place-items-center rounded-sm hover:bg-hover touch:size-8 phone:size-2!"
       >
         {news && (
           <span
@@ -93,7 +94,7 @@ export function WorkerTab({ worker, place, selected, set, actions, onArrow }: Wo
         )}
         <X
           className={cn(
-            "size-3 opacity-0 group-hover/tab:opacity-100 touch:opacity-100",
+            "size-3 opacity-0 phone:hidden group-hover/tab:opacity-100 touch:opacity-100",
             selected && "opacity-60",
             news && "touch:opacity-0",
           )}

@@ -84,6 +84,14 @@ test("five thousand changed lines keep only what is in sight in the page, and th
   await expect(page.getByRole("navigation", { name: "Changed files" }).getByText("+40")).toBeVisible()
   await expect.poll(place).toBe(before)
 
+  // J and K lead from file to file.
+  const current = page.getByRole("navigation", { name: "Changed files" }).locator("[aria-current=true]")
+  await page.keyboard.press("k")
+  await page.keyboard.press("k")
+  await expect(current).toContainText("above.txt")
+  await page.keyboard.press("j")
+  await expect(current).toContainText("long.txt")
+
   // Folded and opened again, side by side, remembered over a reload.
   await page.getByRole("button", { name: "Split" }).click()
   await page.reload()
@@ -122,6 +130,17 @@ test("files are browsed, read, uploaded and downloaded, and replacing one asks f
   await dialog.getByRole("button", { name: "Replace" }).click()
   await expect(page.getByText("uploaded")).toBeVisible()
   expect(readFileSync(join(root, "src/data.bin")).equals(bytes)).toBe(true)
+
+  // Dropped on a folder; a picture is shown.
+  const picture = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+  const dropped = await page.evaluateHandle((base64) => {
+    const transfer = new DataTransfer()
+    transfer.items.add(new File([Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0))], "dot.png", { type: "image/png" }))
+    return transfer
+  }, picture)
+  await page.getByRole("tree", { name: "Files of the workspace" }).dispatchEvent("drop", { dataTransfer: dropped })
+  await page.getByRole("treeitem", { name: /dot\.png/ }).click()
+  await expect.poll(() => page.getByRole("img", { name: "src/dot.png" }).evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1)
 })
 
 test("on a phone a tap on a line opens the comment, and nothing is wider than the screen", async ({ browser }) => {

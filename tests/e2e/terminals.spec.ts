@@ -2,6 +2,7 @@ import { type Browser, devices, expect, type Page, test } from "@playwright/test
 import { Rewake } from "../support/server"
 import { TERMINAL_ENV } from "../support/terminal"
 import { signIn } from "./pages"
+import { live, newTerminal, openSession, pane, readable, tab, text, type } from "./terminal-page"
 
 let rewake: Rewake
 test.beforeEach(async () => {
@@ -9,31 +10,7 @@ test.beforeEach(async () => {
 })
 test.afterEach(() => rewake.stop())
 
-/** What a screen reader is given is what the tests read: the drawing itself is a canvas. */
-const readable = (page: Page) => page.addInitScript(() => localStorage.setItem("rewake.terminal.screen-reader", "on"))
-const pane = (page: Page, name: string) => page.getByRole("region", { name, exact: true })
-const text = (page: Page, name: string) => pane(page, name).locator(".xterm-accessibility-tree").innerText()
-const tab = (page: Page, name: string) => page.getByRole("tab", { name: new RegExp(`^${name}\\b`) })
-
-async function session(page: Page): Promise<string> {
-  await readable(page)
-  await signIn(page, rewake.url)
-  const { task, session } = await rewake.createTask("remember pear")
-  await rewake.waitForRuns(session.id, 1)
-  await page.goto(`${rewake.url}/tasks/${task.id}/sessions/${session.id}`)
-  return session.id
-}
-async function newTerminal(page: Page, choice: string | RegExp = "Terminal"): Promise<void> {
-  await page.getByRole("button", { name: "New terminal" }).click()
-  await page.getByRole("menuitem", { name: choice, exact: true }).click()
-}
-const live = (page: Page, name: string) => expect(pane(page, name)).toHaveAttribute("data-phase", "live")
-async function type(page: Page, name: string, line: string): Promise<void> {
-  await live(page, name)
-  await pane(page, name).locator(".xterm-screen").click()
-  await page.keyboard.type(line)
-  await page.keyboard.press("Enter")
-}
+const session = (page: Page) => openSession(page, rewake)
 
 test("[L4] vim and a server loop are as they were after kill -9 of the server; without agentctl they leave their output, and one click runs it again", async ({
   page,
