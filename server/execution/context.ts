@@ -44,6 +44,8 @@ export type Live = {
   /** An archive is being unpacked for this session. */
   restoring: RestoreProgress | null
   retry: NodeJS.Timeout | null
+  /** It was undecided when this server started: asked once it is decided whether its agent is wanted back. */
+  whenDecided: (() => Promise<boolean>) | null
   retries: number
 }
 

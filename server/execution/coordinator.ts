@@ -56,6 +56,7 @@ export function createCoordinator(deps: ExecutionDeps) {
       cancelled: false,
       restoring: null,
       retry: null,
+      whenDecided: null,
       retries: 0,
     }
     owned.set(session.id, live)
@@ -85,10 +86,19 @@ export function createCoordinator(deps: ExecutionDeps) {
     live.retry = setTimeout(() => {
       live.retry = null
       settle(live.owned.ref.id, async () => {
-        if ((await recoverNow(live.owned.ref.id)) !== "undecided") await pumpNow(live.owned.ref.id, {})
+        if ((await recoverNow(live.owned.ref.id)) === "undecided") return
+        const wake = await wantedBack(live)
+        await pumpNow(live.owned.ref.id, { wake })
       })
     }, wait)
     live.retry.unref()
+  }
+
+  /** Asked once, when it is known what became of the session. */
+  async function wantedBack(live: Live): Promise<boolean> {
+    const ask = live.whenDecided
+    live.whenDecided = null
+    return ask ? ask() : false
   }
 
   /** Runs in the session's turn; what goes wrong is told in the log, never to a caller that has long gone. */
@@ -224,6 +234,11 @@ export function createCoordinator(deps: ExecutionDeps) {
       if (live) live.cancelled = true
     },
     recover: (sessionId: string) => queue.run(sessionId, () => recoverNow(sessionId)),
+    /** For a session that could not be decided yet: once it is, `isWantedBack` says whether its agent is woken. */
+    whenDecided: (sessionId: string, isWantedBack: () => Promise<boolean>) => {
+      const live = owned.get(sessionId)
+      if (live) live.whenDecided = isWantedBack
+    },
     /**
      * A session that says STARTING while nobody is at it would be answered "busy" for ever: whoever looks at it has it reconciled.
      * Costs nothing in any other state, and one look-up in this.

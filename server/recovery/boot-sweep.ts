@@ -65,6 +65,7 @@ export async function recoverSessions(deps: SweepDeps, left: readonly Left[]): P
     try {
       item.outcome = await deps.coordinator.recover(id)
       const comeback = item.outcome === "undecided" || item.outcome === "not_mine" ? "none" : await comebackOf(deps, id, was_up)
+      if (item.outcome === "undecided") deps.coordinator.whenDecided(id, async () => (await comebackOf(deps, id, was_up)) === "wanted")
       if (comeback === "wanted") toWake.push(item)
       else deps.coordinator.poke(id)
       if (comeback === "impossible" && item.outcome === "at_rest") item.outcome = "not_resumable"

@@ -151,7 +151,7 @@ describe.each(DATABASES)("a daemon that is silent, on %s", (database) => {
     expect(log.some((event) => event.kind === "run.interrupted")).toBe(false)
   })
 
-  test("[3] that dies after all, when the first try at it was in vain: the restart is named, and accounted for", async () => {
+  test("[3] that dies after all, when the first try at it was in vain: the restart is named and accounted for, and its agent comes back unasked", async () => {
     rewake = await Rewake.start({ database })
     const { session } = await rewake.createTask("count 2000 20")
     await rewake.waitForEvent(session.id, (event) => event.kind === "message.delta", "the first number")
@@ -170,6 +170,11 @@ describe.each(DATABASES)("a daemon that is silent, on %s", (database) => {
       "what became of it",
     )
     expect(log.filter((event) => event.kind === "run.interrupted")).toMatchObject([{ reason: "process_restart" }])
+    await rewake.waitForEvent(
+      session.id,
+      (event) => event.kind === "recovery.receipt" && event.receipt_kind === "resume" && event.agent_memory === "native",
+      "the agent, brought back without a visit",
+    )
   })
 
   test("[7] is noticed by a server that is running, too, and goes on when it speaks again", async () => {
