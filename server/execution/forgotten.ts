@@ -9,11 +9,11 @@ export class AgentForgot extends Error {
 }
 
 /**
- * Whether an agent that came back under its own session id has lost what was said. Only evidence counts: an agent that shows
- * nothing is believed, and where nothing was said there is nothing to forget.
+ * Whether an agent that came back under its own session id shows that it holds nothing. Only evidence counts: an agent that shows
+ * nothing either way is believed. Where nothing was said there is nothing to forget, which is for `conversed` to find out.
  */
-export function hasForgotten(recollection: Recollection | undefined, conversed: boolean): boolean {
-  if (!recollection || !conversed) return false
+export function showsNothing(recollection: Recollection | undefined): boolean {
+  if (!recollection) return false
   return recollection.kind === "replay" ? recollection.updates === 0 : !recollection.listed
 }
 

@@ -7,7 +7,7 @@ import { DaemonRefused, DaemonUnreachable, LaunchFailed } from "../executors"
 import { ids } from "../platform/ids"
 import { comebackFacts, planResume, type ResumePlan } from "../status"
 import type { Attached, ExecutionDeps, Live } from "./context"
-import { AgentForgot, conversed, hasForgotten } from "./forgotten"
+import { AgentForgot, conversed, showsNothing } from "./forgotten"
 import { type Attempt, receipt } from "./receipt"
 import type { LoadedSession } from "./session-facts"
 import { shellsOf } from "./terminals"
@@ -52,7 +52,7 @@ export async function startAgent(
       if (plan.kind !== "new") await commit([{ kind: "resume.started", strategy: plan.kind }])
       killPoint("resume.started")
       const { recollection } = await launch(deps, live, session.agent, attached, plan)
-      if (plan.kind === "native" && hasForgotten(recollection, await conversed(deps, session.id, plan.agent_session_id))) {
+      if (plan.kind === "native" && showsNothing(recollection) && (await conversed(deps, session.id, plan.agent_session_id))) {
         await attached.client.stopAgent(session.id, live.owned.epoch)
         throw new AgentForgot(session.agent)
       }

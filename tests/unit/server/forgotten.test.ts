@@ -1,19 +1,14 @@
 import { expect, test } from "vitest"
-import { hasForgotten } from "../../../server/execution/forgotten"
+import { showsNothing } from "../../../server/execution/forgotten"
 
-test("an agent that repeats nothing, or does not know its own session, has forgotten", () => {
-  expect(hasForgotten({ kind: "replay", updates: 0 }, true)).toBe(true)
-  expect(hasForgotten({ kind: "list", listed: false }, true)).toBe(true)
+test("an agent that repeats nothing, or does not know its own session, shows that it holds nothing", () => {
+  expect(showsNothing({ kind: "replay", updates: 0 })).toBe(true)
+  expect(showsNothing({ kind: "list", listed: false })).toBe(true)
 })
 
-test("one that repeats something, or lists the session, has not", () => {
-  expect(hasForgotten({ kind: "replay", updates: 1 }, true)).toBe(false)
-  expect(hasForgotten({ kind: "list", listed: true }, true)).toBe(false)
+test("one that repeats something, or lists the session, has it", () => {
+  expect(showsNothing({ kind: "replay", updates: 1 })).toBe(false)
+  expect(showsNothing({ kind: "list", listed: true })).toBe(false)
 })
 
-test("without evidence, as from an older daemon, it is believed", () => expect(hasForgotten(undefined, true)).toBe(false))
-
-test("where nothing was answered yet there is nothing to forget", () => {
-  expect(hasForgotten({ kind: "replay", updates: 0 }, false)).toBe(false)
-  expect(hasForgotten({ kind: "list", listed: false }, false)).toBe(false)
-})
+test("without evidence, as from an older daemon, it is believed", () => expect(showsNothing(undefined)).toBe(false))
