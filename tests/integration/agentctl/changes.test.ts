@@ -199,6 +199,16 @@ test("the index is never written and never locked: the agent's own git goes on u
   expect([after.mtimeNs, after.ino]).toEqual([before.mtimeNs, before.ino])
 })
 
+test("a repository whose index is split is compared like any other", async () => {
+  write("kept.txt", "one\n")
+  commit("base")
+  git("update-index", "--split-index")
+  write("kept.txt", "two\n")
+  write("staged.txt", "new\n")
+  git("add", "staged.txt")
+  expect(await changes()).toMatchObject({ staged: [{ path: "staged.txt" }], unstaged: [{ path: "kept.txt" }] })
+})
+
 describe("names", () => {
   test.each(["-rf", "--output=pwned", "a\nb", 'quote"d', "käse", ":(glob)*", "*", "a b", "\t"])(
     "%j is compared like any other",
