@@ -192,7 +192,7 @@ export const SessionEvent = z.discriminatedUnion("kind", [
     ),
     queue: z.number().int(),
     took_ms: z.number(),
-    attempts: z.array(z.object({ strategy: z.string(), outcome: z.string() })),
+    attempts: z.array(z.object({ strategy: z.string(), outcome: z.string(), notes: z.array(z.string()).optional() })),
   }),
   e("status.derived", { status: SessionStatus }),
 ])

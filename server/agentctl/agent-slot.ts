@@ -6,6 +6,7 @@ import { Failure } from "./failure"
 import type { FactsFile } from "./session-facts"
 import type { Resolved, SessionManager } from "./session-manager"
 import type { Spool } from "./spool"
+import { guardLoad, type LoadGuard } from "./transcripts/guard-load"
 
 export interface SlotPlace {
   sessionId: string
@@ -14,6 +15,8 @@ export interface SlotPlace {
   manager: SessionManager
   workspace: string
   dataDir: string
+  /** Where the agent's own session files are copied to before it takes them up. */
+  transcriptCopies: string
   /** Told once, after the last output of an agent that had become ready. */
   ended(slot: AgentSlot, exit: AgentExit): Promise<void>
 }
@@ -53,6 +56,7 @@ export class AgentSlot {
     const agent_execution_id = this.executionId
     const { start } = this.body
     let resolved: Resolved | null = null
+    let guard: LoadGuard | null = null
     try {
       const agent = await Agent.spawn({ ...this.place, body: this.body })
       this.agent = agent
@@ -61,13 +65,15 @@ export class AgentSlot {
       await facts.change({ agent: { agent_execution_id, announced: false, processes } })
       if (this.stopRequested) throw new Failure("AGENT_START_FAILED", "The agent was stopped before it was ready.")
       if (start.kind === "resolve") resolved = await manager.resolve(start)
+      guard = await guardLoad(this.body.session_files ?? [], this.place.transcriptCopies, Date.now())
       this.begun = await agent.begin(start.kind === "resolve" ? conversation(resolved) : start)
       killPoint("agent.begun")
+      if (await guard.destroyed()) throw new Failure("AGENT_SESSION_REJECTED", "The agent destroyed its own session file by taking it up.")
       // Before it is announced: a daemon killed in between would otherwise begin anew what the server takes for continued.
       await manager.save(this.begun.agent_session_id, start)
     } catch (error) {
       await this.giveUp()
-      throw error
+      throw guard ? await withFindings(error, guard) : error
     }
     const { agent, begun } = this as { agent: Agent; begun: Begun }
     const { pid, recorded: processes } = agent.process
@@ -82,7 +88,13 @@ export class AgentSlot {
     this.state = "ready"
     void agent.exit.then((exit) => this.finish(exit))
     await Promise.all([facts.change({ agent: { agent_execution_id, announced, processes } }), spool.durable()])
-    return { ...begun, pid, ...(resolved ? { resolved_from: resolved.from } : {}) }
+    const { findings } = guard
+    return {
+      ...begun,
+      pid,
+      ...(findings.length > 0 ? { transcript_findings: findings } : {}),
+      ...(resolved ? { resolved_from: resolved.from } : {}),
+    }
   }
 
   private async giveUp(): Promise<void> {
@@ -102,3 +114,11 @@ export class AgentSlot {
 
 const conversation = (resolved: Resolved | null): Conversation =>
   resolved && resolved.from !== "new" ? { kind: "continue", agent_session_id: resolved.agent_session_id } : { kind: "new" }
+
+/** The agent has ended: what it destroyed is put back before anybody else looks. */
+async function withFindings(error: unknown, guard: LoadGuard): Promise<unknown> {
+  const told = [...guard.findings, ...(await guard.undo())]
+  return error instanceof Failure && told.length > 0
+    ? new Failure(error.code, `${error.message} Its session file: ${told.join("; ")}.`, error.details)
+    : error
+}

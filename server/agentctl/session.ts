@@ -184,7 +184,16 @@ export class Session {
     const workspace = facts.facts.workspace?.path
     if (!workspace || !existsSync(workspace)) throw new Failure("WORKSPACE_MISSING", "The session's workspace does not exist.")
     const ended = (s: AgentSlot, exit: AgentExit) => this.agentEnded(s, exit)
-    this.slot = new AgentSlot(body, { sessionId: id, spool, facts, manager, workspace, dataDir, ended })
+    this.slot = new AgentSlot(body, {
+      sessionId: id,
+      spool,
+      facts,
+      manager,
+      workspace,
+      dataDir,
+      transcriptCopies: this.file("transcripts"),
+      ended,
+    })
     this.noteStart(this.slot)
     return this.slot.ready
   }

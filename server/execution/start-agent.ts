@@ -51,12 +51,12 @@ export async function startAgent(
     try {
       if (plan.kind !== "new") await commit([{ kind: "resume.started", strategy: plan.kind }])
       killPoint("resume.started")
-      const { recollection } = await launch(deps, live, session.agent, attached, plan)
+      const { recollection, transcript_findings: notes } = await launch(deps, live, session.agent, attached, plan, executor.workspace_path)
       if (plan.kind === "native" && showsNothing(recollection) && (await conversed(deps, session.id, plan.agent_session_id))) {
         await attached.client.stopAgent(session.id, live.owned.epoch)
         throw new AgentForgot(session.agent)
       }
-      attempts.push({ strategy: plan.kind, outcome: "ok" })
+      attempts.push({ strategy: plan.kind, outcome: "ok", ...(notes ? { notes } : {}) })
       if (plan.kind !== "new") await commit([await came(plan.kind)])
       return { outcome: "started" }
     } catch (error) {
@@ -76,7 +76,7 @@ export async function startAgent(
   }
 }
 
-async function launch(deps: ExecutionDeps, live: Live, agentId: AgentId, attached: Attached, plan: ResumePlan) {
+async function launch(deps: ExecutionDeps, live: Live, agentId: AgentId, attached: Attached, plan: ResumePlan, workspace: string | null) {
   const { ref, epoch } = live.owned
   const agent = await deps.agents.require(agentId)
   const answer = await attached.client.putAgent(ref.id, epoch, {
@@ -84,7 +84,12 @@ async function launch(deps: ExecutionDeps, live: Live, agentId: AgentId, attache
     command: agent.command.program,
     args: [...agent.command.args],
     env: agent.env,
-    start: plan.kind === "native" ? { kind: "continue", agent_session_id: plan.agent_session_id } : { kind: "new" },
+    ...(plan.kind === "native"
+      ? {
+          start: { kind: "continue", agent_session_id: plan.agent_session_id },
+          session_files: deps.agents.sessionFiles(agentId, plan.agent_session_id, workspace),
+        }
+      : { start: { kind: "new" } }),
   })
   killPoint("resume.agent_up")
   await deps.agents.observed(agentId, answer.capabilities.load || answer.capabilities.resume).catch((error) => {

@@ -41,6 +41,7 @@ export interface AgentOptions {
   command?: string
   args?: string[]
   env?: Record<string, string>
+  session_files?: unknown
 }
 
 /** The agent that misbehaves as asked. */
@@ -105,6 +106,7 @@ export class Daemon {
         args: options.args ?? [join(this.programs, "demo-agent.mjs"), "--variant", options.variant ?? "demo"],
         env: options.env ?? {},
         start: options.start ?? { kind: "new" },
+        ...(options.session_files === undefined ? {} : { session_files: options.session_files }),
       },
     })
   }

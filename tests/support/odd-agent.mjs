@@ -1,5 +1,5 @@
 // An agent that misbehaves as asked: node odd-agent.mjs MODE. Speaks the protocol by hand, so that it can also break it.
-import { appendFileSync } from "node:fs"
+import { appendFileSync, writeFileSync } from "node:fs"
 import { createInterface } from "node:readline"
 
 const mode = process.argv[2]
@@ -41,6 +41,7 @@ createInterface({ input: process.stdin }).on("line", async (line) => {
       return send({ id, result: { sessions: [] } })
     case "session/load":
       if (mode === "loads-nothing") return send({ id, result: {} })
+      if (mode === "destroys") writeFileSync(process.env.ODD_FILE, "")
       if (mode === "rejects") return send({ id, error: { code: -32603, message: "Internal error", data: { details: "no rollout found" } } })
       if (mode === "asks-while-loading") await ask("session/request_permission", permission)
       replay()

@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { AgentFile } from "./agent-file"
 import { DAEMON_ERRORS, WorkspaceSpec } from "./protocol"
 
 /**
@@ -9,14 +10,7 @@ import { DAEMON_ERRORS, WorkspaceSpec } from "./protocol"
 /** It becomes a file name and part of an object's key. */
 export const ARCHIVE_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/
 
-/** One of the agent's own session files (or a folder of them): where it lies on this host, and its name inside the archive. */
-export const AgentFile = z.object({
-  path: z.string().startsWith("/"),
-  as: z.string().regex(/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/),
-  /** Of a folder: only the files whose names end so, for an agent that keeps all conversations in one. */
-  ending: z.string().min(1).optional(),
-})
-export type AgentFile = z.infer<typeof AgentFile>
+export { AgentFile }
 
 export const ArchiveFailure = z.object({ code: z.enum(DAEMON_ERRORS), message: z.string() })
 export type ArchiveFailure = z.infer<typeof ArchiveFailure>

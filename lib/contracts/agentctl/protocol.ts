@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { AgentCapabilities, PlanEntry, ToolCallFields, ToolUpdateFields } from "../events"
 import { Outcome, WaitOption } from "../waits"
+import { AgentFile } from "./agent-file"
 
 /**
  * The wire between the server and agentctl. A newer server must be able to adopt an older daemon:
@@ -102,6 +103,8 @@ export const PutAgent = z.object({
     z.object({ kind: z.literal("continue"), agent_session_id: z.string() }),
     z.object({ kind: z.literal("resolve"), task_id: z.string(), bot_id: z.string(), new_session: z.boolean() }),
   ]),
+  /** The agent's own files of the conversation it is to go on with: examined and copied before it touches them. */
+  session_files: z.array(AgentFile).optional(),
 })
 export type PutAgent = z.infer<typeof PutAgent>
 
@@ -123,6 +126,8 @@ export const PutAgentAnswer = z.object({
   /** Where a `resolve` found the conversation. */
   resolved_from: z.enum(["file", "task_and_bot", "new"]).optional(),
   recollection: Recollection.optional(),
+  /** What was found in the agent's own session files before it took them up, in words for a person. */
+  transcript_findings: z.array(z.string()).optional(),
 })
 export type PutAgentAnswer = z.infer<typeof PutAgentAnswer>
 

@@ -81,6 +81,22 @@ test("a rejected session id is reported with the agent's own error, and nothing 
   expect(unable.body).toMatchObject({ code: "AGENT_SESSION_REJECTED" })
 })
 
+test("an agent that destroys its session file by loading it is ended, and the file is as it was", async () => {
+  await daemon.putSession("sess_destroys")
+  const path = join(dataDir, "own.jsonl")
+  const text = `${JSON.stringify({ said: "a long conversation" })}\n{"torn`
+  writeFileSync(path, text)
+  const start = { kind: "continue", agent_session_id: "odd" }
+  const files = { session_files: [{ path, as: "own.jsonl" }], env: { ODD_FILE: path } }
+  const { body } = await daemon.putAgent("sess_destroys", "exec_1", { ...oddAgent("destroys"), ...files, start })
+  expect(body.code).toBe("AGENT_SESSION_REJECTED")
+  expect(body.message).toContain("its last line is torn")
+  expect(body.message).toContain("put back as it was")
+  expect(readFileSync(path, "utf8")).toBe(text)
+  const loaded = await daemon.putAgent("sess_destroys", "exec_2", { ...oddAgent("loads"), ...files, start })
+  expect(loaded.body).toMatchObject({ strategy: "loaded", transcript_findings: ["own.jsonl: its last line is torn"] })
+})
+
 test("what an agent replays while it loads is history and is not recorded again, also when it trails behind", async () => {
   const start = { kind: "continue", agent_session_id: "odd" }
   const { agent } = await daemon.ready("sess_loads", { ...oddAgent("loads"), start })

@@ -1,0 +1,23 @@
+/** What is wrong with an agent's own session file, one JSON value a line; in words for a person. Pure. Empty: nothing. */
+export function examineTranscript(bytes: Buffer): string[] {
+  if (bytes.length === 0) return ["it is empty"]
+  const findings: string[] = []
+  const nuls = bytes.filter((byte) => byte === 0).length
+  if (nuls > 0) findings.push(`it holds ${nuls} NUL bytes`)
+  const lines = bytes.toString("utf8").split("\n")
+  // What follows the last line break was still being written, unless it is whole.
+  const tail = lines.pop() ?? ""
+  if (tail.trim() !== "" && !isJson(tail)) findings.push("its last line is torn")
+  const unreadable = lines.flatMap((line, at) => (line.trim() === "" || isJson(line) ? [] : [at + 1]))
+  if (unreadable.length > 0) findings.push(`${unreadable.length} of its lines cannot be read, the first is line ${unreadable[0]}`)
+  return findings
+}
+
+function isJson(line: string): boolean {
+  try {
+    JSON.parse(line)
+    return true
+  } catch {
+    return false
+  }
+}
