@@ -125,6 +125,11 @@ export const ReceiptRow = memo(function ReceiptRow({ item }: { item: ReceiptItem
           {receipt.attempts.map((attempt, at) => (
             <Line key={at} term={`Tried: ${attempt.strategy}`}>
               {attempt.outcome}
+              {attempt.notes?.map((note) => (
+                <span key={note} className="block text-text-3">
+                  {note}
+                </span>
+              ))}
             </Line>
           ))}
           <Line term="Took">{formatSpan(receipt.took_ms)}</Line>

@@ -2,7 +2,7 @@
 export function examineTranscript(bytes: Buffer): string[] {
   if (bytes.length === 0) return ["it is empty"]
   const findings: string[] = []
-  const nuls = bytes.filter((byte) => byte === 0).length
+  const nuls = countNuls(bytes)
   if (nuls > 0) findings.push(`it holds ${nuls} NUL bytes`)
   const lines = bytes.toString("utf8").split("\n")
   // What follows the last line break was still being written, unless it is whole.
@@ -11,6 +11,12 @@ export function examineTranscript(bytes: Buffer): string[] {
   const unreadable = lines.flatMap((line, at) => (line.trim() === "" || isJson(line) ? [] : [at + 1]))
   if (unreadable.length > 0) findings.push(`${unreadable.length} of its lines cannot be read, the first is line ${unreadable[0]}`)
   return findings
+}
+
+function countNuls(bytes: Buffer): number {
+  let count = 0
+  for (let at = bytes.indexOf(0); at >= 0; at = bytes.indexOf(0, at + 1)) count++
+  return count
 }
 
 function isJson(line: string): boolean {

@@ -6,8 +6,10 @@ import { examineTranscript } from "./examine"
 
 /** How many copies of one file a session keeps; a load that destroyed one is noticed at once, older ones are for a person. */
 const KEPT_COPIES = 3
-/** A conversation larger than this is neither read nor copied: loading must not wait for it. */
-const MAX_BYTES = 64 * 1024 * 1024
+/** A conversation larger than this is not copied: loading must not wait for it. */
+const MAX_COPIED_BYTES = 64 * 1024 * 1024
+/** And one larger than this not read through: it happens in one go, while every other session of this daemon waits. */
+const MAX_EXAMINED_BYTES = 4 * 1024 * 1024
 
 type Guarded = { path: string; copy: string; bytes: number }
 export type LoadGuard = {
@@ -28,8 +30,9 @@ export async function guardLoad(files: readonly AgentFile[], folder: string, now
     for (const path of paths) {
       try {
         const { size } = await stat(path)
-        if (size > MAX_BYTES) continue
-        findings.push(...examineTranscript(await readFile(path)).map((finding) => `${basename(path)}: ${finding}`))
+        if (size > MAX_COPIED_BYTES) continue
+        const found = size <= MAX_EXAMINED_BYTES ? examineTranscript(await readFile(path)) : []
+        findings.push(...found.map((finding) => `${basename(path)}: ${finding}`))
         guarded.push({ path, copy: await keepCopy(path, folder, now), bytes: size })
       } catch (error) {
         findings.push(`${basename(path)} could not be read: ${messageOf(error)}`)
