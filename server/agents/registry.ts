@@ -105,6 +105,7 @@ export async function createAgentRegistry(options: {
       get(id).session_files(agentSessionId, { data_dir: options.data_dir, home: env.HOME ?? "", env, workspace }),
     observed: observations.note,
 
+    isKnown: async (id: AgentId): Promise<boolean> => (await refresh()).has(id),
     /** The command to start, or a clear refusal before anything is written. */
     async require(id: AgentId): Promise<StartCommand> {
       const agent = (await refresh()).get(id)?.definition ?? unknownAgent(id)

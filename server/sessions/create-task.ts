@@ -18,7 +18,7 @@ export async function createTask(
   input: CreateTask,
 ): Promise<{ task: TaskView; session: SessionView }> {
   requireMessageSize(input.message, deps.config.max_message_bytes)
-  await deps.agents.require(input.agent)
+  await requireAgent(deps, input.agent)
   await requireRuntime(deps, person, input.runtime)
   if (input.type === "code" && !input.repository) {
     throw new AppError("INVALID_INPUT", "A code task needs a repository.", { issues: ["repository: required for code tasks"] })
@@ -79,7 +79,7 @@ export async function createSession(
   const task = await requireTask(deps.db, person, taskId)
   const agent = input.agent ?? (task.agent as TaskView["agent"])
   const runtime = input.runtime ?? "standalone"
-  await deps.agents.require(agent)
+  await requireAgent(deps, agent)
   await requireRuntime(deps, person, runtime)
   const from = input.from_session_id === undefined ? null : await requireSibling(deps, task.id, input.from_session_id)
   const earlier = await deps.db.session.count({ where: { task_id: task.id } })
@@ -93,6 +93,13 @@ export async function createSession(
     events: [created(), ...(from && deps.agents.get(agent).history_context_injection ? [from] : [])],
   })
   return views.session(await deps.db.session.findUniqueOrThrow({ where: { id: session_id } }))
+}
+
+/** A name that means nothing is a mistake in the request; an agent that is only not here may be installed. */
+async function requireAgent({ agents }: SessionDeps, id: string): Promise<void> {
+  if (!(await agents.isKnown(id)))
+    throw new AppError("INVALID_INPUT", `There is no agent called ${id}.`, { issues: [`agent: there is no agent called ${id}`] })
+  await agents.require(id)
 }
 
 async function requireSibling(deps: SessionDeps, taskId: number, sessionId: string): Promise<NewEvent> {

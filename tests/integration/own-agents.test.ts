@@ -67,7 +67,7 @@ describe.each(DATABASES)("agents of one's own, on %s", (database) => {
     expect((await rewake.api("DELETE", "/api/v1/admin/agents/mine")).status).toBe(404)
     expect((await rewake.api("GET", `/api/v1/sessions/${session.id}/events`)).status).toBe(200)
     const refused = await rewake.api("POST", "/api/v1/tasks", { message: "hello", agent: "mine" })
-    expect(refused).toMatchObject({ status: 422, body: { code: "AGENT_UNAVAILABLE" } })
+    expect(refused).toMatchObject({ status: 400, body: { code: "INVALID_INPUT" } })
   })
 
   test("what is wrong with one is told, and nothing is kept of it", async () => {
