@@ -4,6 +4,7 @@ import { prepare } from "./lib/prepare.mjs"
 import { inProject, requireSupportedNode } from "./lib/project.mjs"
 import { runInForeground } from "./lib/serve.mjs"
 import { createSteps } from "./lib/steps.mjs"
+import { installedAgents, whereAgentsAre } from "./lib/test/agents.mjs"
 
 requireSupportedNode()
 const steps = createSteps(process.stderr)
@@ -18,5 +19,6 @@ try {
 }
 runInForeground(process.execPath, ["--enable-source-maps", inProject("dist", "bench.mjs"), ...process.argv.slice(2)], {
   ...process.env,
+  ...whereAgentsAre(installedAgents()),
   NODE_ENV: "production",
 })

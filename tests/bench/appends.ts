@@ -9,6 +9,7 @@ import { realClock } from "../../server/platform/clock"
 import { openDatabase } from "../../server/platform/database"
 import { migrate } from "../../server/platform/migrate"
 import type { Figure } from "./main"
+import { median } from "./words"
 
 const CONTENT = "x".repeat(64)
 const ROUNDS = 3
@@ -41,7 +42,6 @@ export async function measureAppends(): Promise<Figure[]> {
 }
 
 const rate = (value: number) => Math.round(value).toLocaleString("en")
-const median = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)] as number
 
 async function withFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), "rewake-bench-"))

@@ -1,3 +1,4 @@
+import { measureAgents } from "./agents"
 import { measureAppends } from "./appends"
 import { measureArchives } from "./archives"
 import { measureLatency } from "./latency"
@@ -16,6 +17,7 @@ const parts = {
   recovery: measureRecovery,
   archives: measureArchives,
   terminals: measureTerminals,
+  agents: measureAgents,
 }
 /** `npm run bench -- recovery` measures one part. */
 const asked = process.argv.slice(2)

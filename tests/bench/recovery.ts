@@ -1,24 +1,20 @@
-import { spawn } from "node:child_process"
-import { once } from "node:events"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { createInterface } from "node:readline"
 import Database from "better-sqlite3"
 import type { Recovery } from "../../lib/contracts/admin"
 import { inParallel } from "../../server/recovery/in-parallel"
-import { follow, Rewake } from "../support/server"
+import { Rewake } from "../support/server"
 import { waitUntil } from "../support/wait-until"
+import { bareTakeUp } from "./bare-agent"
 import type { Figure } from "./main"
+import { measureResumption } from "./resumption"
+import { median, ms, times } from "./words"
 
 const STARTS = 3
 const RESUMES = 11
 const ASKS = 400
 const FINISHED = 100_000
 const SLEEPING = 1_000
-
-const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] as number
-const ms = (value: number) => (value < 10 ? `${value.toFixed(1)} ms` : `${Math.round(value)} ms`)
-const times = (ours: number, baseline: number) => `${(ours / baseline).toFixed(2)}×`
 
 /** What comes back, and how fast: beside an empty server, a bare agent, a small database. */
 export async function measureRecovery(): Promise<Figure[]> {
@@ -154,68 +150,20 @@ function fill(rewake: Rewake, { finished, sleeping }: { finished: number; sleepi
   return "sess_sleeping0"
 }
 
-/** From the click until the agent is ready, beside the same agent spawned, initialized and loaded by itself. They take turns. */
 async function resumption(rewake: Rewake): Promise<Figure> {
   const { session } = await rewake.createTask("remember pear")
-  const viewer = follow(rewake, session.id)
-  await viewer.until((event) => event.kind === "run.completed", "the first run")
-  const announced = viewer.seen.find((event) => event.kind === "agent.session_announced")
-  const agentSession = announced?.kind === "agent.session_announced" ? announced.agent_session_id : ""
-  const ours: number[] = []
-  const bare: number[] = []
-  for (let i = 0; i < RESUMES; i++) {
-    await rewake.api("POST", `/api/v1/sessions/${session.id}/stop`)
-    const exits = viewer.seen.filter((event) => event.kind === "agent.exited").length
-    if (exits <= i) await waitUntil(() => viewer.seen.filter((event) => event.kind === "agent.exited").length > i, "the agent's end")
-    bare.push(await bareLoad(rewake, agentSession))
-    const started = () => viewer.seen.filter((event) => event.kind === "agent.started").length
-    const before = started()
-    const clicked = performance.now()
-    const ready = new Promise<number>((resolve) =>
-      viewer.socket.once("session.event", function next(event: { kind: string }) {
-        if (event.kind === "agent.started") resolve(performance.now())
-        else viewer.socket.once("session.event", next)
-      }),
-    )
-    await rewake.api("POST", `/api/v1/sessions/${session.id}/resume`, {})
-    ours.push((await ready) - clicked)
-    await waitUntil(() => started() > before, "the agent")
-  }
-  const [a, b] = [median(ours), median(bare)]
-  return {
-    what: "resume, click to ready",
-    ours: ms(a),
-    baseline: `${ms(b)} bare spawn, initialize, load`,
-    ratio: `${times(a, b)} (${ms(a - b)} more)`,
-    aim: "≤ 1.15× + 50 ms",
-  }
-}
-
-async function bareLoad(rewake: Rewake, sessionId: string): Promise<number> {
   const [build] = readdirSync(join(rewake.dataDir, "bin"))
-  const program = join(rewake.dataDir, "bin", build ?? "", "demo-agent.mjs")
-  const started = performance.now()
-  const child = spawn(process.execPath, [program, "--variant", "demo"], {
-    stdio: ["pipe", "pipe", "inherit"],
-    env: { ...process.env, REWAKE_DATA_DIR: rewake.dataDir },
-    cwd: rewake.dataDir,
+  const demo = join(rewake.dataDir, "bin", build ?? "", "demo-agent.mjs")
+  const env = { ...process.env, REWAKE_DATA_DIR: rewake.dataDir }
+  return measureResumption(rewake, session.id, {
+    what: "resume, click to ready",
+    rounds: RESUMES,
+    patienceMs: 15_000,
+    bare: ({ agentSessionId }) =>
+      bareTakeUp(
+        { command: process.execPath, args: [demo, "--variant", "demo"], cwd: rewake.dataDir, env },
+        "session/load",
+        agentSessionId,
+      ),
   })
-  const answers = createInterface({ input: child.stdout })
-  const answered = (id: number) =>
-    new Promise<void>((resolve) => answers.on("line", (line) => (JSON.parse(line) as { id?: number }).id === id && resolve()))
-  const ask = (id: number, method: string, params: object) => {
-    const answer = answered(id)
-    child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`)
-    return answer
-  }
-  await ask(1, "initialize", {
-    protocolVersion: 1,
-    clientCapabilities: { fs: { readTextFile: true, writeTextFile: true }, terminal: true },
-  })
-  await ask(2, "session/load", { sessionId, cwd: rewake.dataDir, mcpServers: [] })
-  const took = performance.now() - started
-  const gone = once(child, "exit")
-  child.stdin.end()
-  await gone
-  return took
 }
