@@ -3,7 +3,7 @@ import { fromErrorBody } from "@/lib/contracts/errors"
 import type { RestoreProgress } from "@/lib/contracts/restore"
 import { type ClientToServerEvents, PUSH_NAMES, type PushedEvent, type Refused, type ServerToClientEvents } from "@/lib/contracts/socket"
 import type { SessionStatusReport } from "@/lib/contracts/status"
-import type { AttachWorker, WorkerAttached, WorkerExit, WorkerOutput } from "@/lib/contracts/workers"
+import type { AttachWorker, WorkerAttached, WorkerExit, WorkerOutput, WorkerRedraw } from "@/lib/contracts/workers"
 
 /** One connection per page. Sessions subscribe through it, and are subscribed again from where they were after every reconnect. */
 export type ConnectionState = "connecting" | "connected" | "reconnecting" | "signed_out"
@@ -24,6 +24,7 @@ export type WorkerListener = {
   onConnected(): void
   onDisconnected(): void
   onOutput(output: WorkerOutput): void
+  onRedraw(redraw: WorkerRedraw): void
   onExit(exit: WorkerExit): void
 }
 type WhichWorker = { session_id: string; worker_id: string }
@@ -82,6 +83,7 @@ function connection(): Socket<ServerToClientEvents, ClientToServerEvents> {
   })
   opened.on("workspace.changed", ({ session_id }) => tellWorkspace(session_id))
   opened.on("worker.output", (output) => workerListeners.get(output.worker_id)?.onOutput(output))
+  opened.on("worker.redraw", (redraw) => workerListeners.get(redraw.worker_id)?.onRedraw(redraw))
   opened.on("worker.exit", (exit) => workerListeners.get(exit.worker_id)?.onExit(exit))
   socket = opened
   return opened

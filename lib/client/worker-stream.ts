@@ -1,5 +1,5 @@
 import { isAppError } from "@/lib/contracts/errors"
-import type { WorkerAttached, WorkerExit, WorkerOutput } from "@/lib/contracts/workers"
+import type { WorkerAttached, WorkerExit, WorkerOutput, WorkerRedraw } from "@/lib/contracts/workers"
 import { attachWorker, sendDrawn, sendInput, sendSize, watchWorker } from "./socket"
 
 /** On their way at most, undrawn: enough for a screen of anything, little enough for Ctrl-C to be seen at once. */
@@ -26,7 +26,7 @@ export type StreamState =
 export type StreamSink = {
   size(): Size | null
   /** Draws from nothing: what was shown before is not part of it. */
-  redraw(attached: WorkerAttached): void
+  redraw(screen: Pick<WorkerAttached, "cols" | "rows" | "snapshot">): void
   draw(data: Uint8Array, drawn: () => void): void
   changed(state: StreamState): void
 }
@@ -58,6 +58,7 @@ export class WorkerStream {
         if (this.state.phase !== "ended" && this.state.phase !== "gone") this.set({ phase: "connecting" })
       },
       onOutput: (output) => this.take(output),
+      onRedraw: (redraw) => this.skip(redraw),
       onExit: (exit) => this.leave(exit),
     })
   }
@@ -69,7 +70,7 @@ export class WorkerStream {
     const attempt = ++this.attempt
     this.set({ phase: "connecting" })
     const from = this.offset === null ? { snapshot: true } : { offset: this.offset }
-    attachWorker({ ...this.which, ...from, ...(this.sink.size() ?? {}), window: WINDOW_BYTES }, (outcome) => {
+    attachWorker({ ...this.which, ...from, ...(this.sink.size() ?? {}), window: WINDOW_BYTES, skip: true }, (outcome) => {
       if (attempt !== this.attempt) return
       if ("error" in outcome) return this.refused(outcome.error)
       this.begin(outcome.attached)
@@ -119,6 +120,14 @@ export class WorkerStream {
     this.offset += bytes.length
     const end = this.offset
     this.sink.draw(bytes, () => this.drawn(end))
+  }
+
+  /** Too much ran by to be drawn: on from the screen as it is. What lies between is among the earlier output. */
+  private skip(redraw: WorkerRedraw): void {
+    if (this.state.phase !== "live") return
+    this.offset = redraw.offset
+    this.acked = redraw.offset
+    this.sink.redraw(redraw)
   }
 
   /** The server goes on when a good part of the window is free again, not with every piece. */

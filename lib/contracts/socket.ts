@@ -2,7 +2,7 @@ import type { ErrorBody } from "./errors"
 import type { EventKind, SessionEvent } from "./events"
 import type { RestoreProgress } from "./restore"
 import type { SessionStatusReport } from "./status"
-import type { AttachWorker, WorkerAttached, WorkerExit, WorkerOutput } from "./workers"
+import type { AttachWorker, WorkerAttached, WorkerExit, WorkerOutput, WorkerRedraw } from "./workers"
 
 export type PushName =
   | "session.agentctl_starting"
@@ -42,6 +42,7 @@ export type ServerToClientEvents = Record<PushName, (event: PushedEvent) => void
   /** Something in the workspace changed: ask again for what is shown of it. */
   "workspace.changed": (change: { session_id: string }) => void
   "worker.output": (output: WorkerOutput) => void
+  "worker.redraw": (redraw: WorkerRedraw) => void
   "worker.exit": (exit: WorkerExit) => void
 }
 

@@ -51,13 +51,15 @@ const Size = { cols: z.number().int().min(2).max(1000), rows: z.number().int().m
 /**
  * Without `offset` the output that is kept comes from its beginning; with it, from there. `snapshot` gives the screen as it is now
  * instead, ready to be drawn, and raw output after it. With a `window` at most that many bytes are on their way at a time, until
- * `worker.ack` says how far they were drawn; without one the connection's own pace is kept.
+ * `worker.ack` says how far they were drawn; without one the connection's own pace is kept. With `skip` the program is not held back
+ * to this viewer's pace: one that falls far behind is given the screen as it is by then (`worker.redraw`), and goes on from there.
  */
 export const AttachWorker = z.object({
   ...Which,
   offset: z.number().int().min(0).optional(),
   snapshot: z.boolean().optional(),
   window: z.number().int().min(1024).optional(),
+  skip: z.boolean().optional(),
   cols: Size.cols.optional(),
   rows: Size.rows.optional(),
 })
@@ -81,6 +83,16 @@ export const DetachWorker = z.object(Which)
 export const AckWorker = z.object({ ...Which, offset: z.number().int().min(0) })
 
 export type WorkerOutput = { session_id: string; worker_id: string; epoch: number; offset: number; data: Uint8Array }
+/** In place of what the viewer has not drawn yet: the screen, to be drawn from nothing, and where the output after it begins. */
+export type WorkerRedraw = {
+  session_id: string
+  worker_id: string
+  epoch: number
+  offset: number
+  cols: number
+  rows: number
+  snapshot: Uint8Array
+}
 /**
  * Why a viewer gets no more output. `exited`: the process ended, and attaching again starts another. `restarted`, `lost`: attach
  * again, there is or will be a new one. `closed`, `not_found`: there is nothing to come back to. `not_ready`, `put_away`: the

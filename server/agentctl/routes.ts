@@ -104,7 +104,8 @@ async function answerForSession(context: RouteContext, request: Request, id: str
   if (route === "GET ptys") return { ptys: await (await sessions.find(id)).ptys.list() }
   if (route === "GET ptys/*/output") {
     const from = request.query.has("snapshot") ? "snapshot" : parse(After, request.query.get("offset") ?? "0")
-    await streamOutput(await (await sessions.find(id)).ptys.find(item), from, request.response)
+    const skips = request.query.has("skip")
+    await streamOutput(await (await sessions.find(id)).ptys.find(item), { from, skips }, request.response)
     return undefined
   }
   if (route === "GET ptys/*/history") {

@@ -33,8 +33,15 @@ export function ptyCalls({ call, ask, open, path }: Pick<Transport, "call" | "as
       call({ method: "PUT", path: of(id, workerId, "/size"), body: size, epoch }),
     ptyInput: (id: string, epoch: number, workerId: string, ptyEpoch: number, bytes: Uint8Array) =>
       call({ method: "POST", path: of(id, workerId, `/input?epoch=${ptyEpoch}`), bytes, epoch }),
-    openPtyOutput: async (id: string, workerId: string, from: { offset: number } | "snapshot", signal: AbortSignal) =>
-      begin(await open(of(id, workerId, from === "snapshot" ? "/output?snapshot=1" : `/output?offset=${from.offset}`), signal)),
+    openPtyOutput: async (
+      id: string,
+      workerId: string,
+      { from, skip }: { from: { offset: number } | "snapshot"; skip: boolean },
+      signal: AbortSignal,
+    ) => {
+      const place = from === "snapshot" ? "snapshot=1" : `offset=${from.offset}`
+      return begin(await open(of(id, workerId, `/output?${place}${skip ? "&skip=1" : ""}`), signal))
+    },
     openPtyHistory: async (id: string, workerId: string, before: number, limit: number, signal: AbortSignal) =>
       begin(await open(of(id, workerId, `/history?before=${before}&limit=${limit}`), signal)),
   }

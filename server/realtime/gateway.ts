@@ -13,6 +13,7 @@ import {
   type WorkerExit,
   WorkerInput,
   type WorkerOutput,
+  type WorkerRedraw,
 } from "../../lib/contracts/workers"
 import { type Caller, type Credentials, requireSession } from "../auth"
 import { type Journal, journalGeneration } from "../journal"
@@ -259,6 +260,7 @@ const unsentOn = (socket: GatewaySocket) => (socket.conn as unknown as { writeBu
 
 const workerSinkOf = (socket: GatewaySocket) => ({
   output: (output: WorkerOutput) => void socket.emit("worker.output", output),
+  redraw: (redraw: WorkerRedraw) => void socket.emit("worker.redraw", redraw),
   exit: (exit: WorkerExit) => void socket.emit("worker.exit", exit),
   isFull: () => unsentOn(socket) > MAX_UNSENT_OUTPUT,
   whenRoom: (callback: () => void) => void socket.conn.once("drain", callback),

@@ -1,5 +1,5 @@
 import { AppError, isAppError } from "../../lib/contracts/errors"
-import type { AttachWorker, WorkerAttached, WorkerExit, WorkerExitReason, WorkerOutput } from "../../lib/contracts/workers"
+import type { AttachWorker, WorkerAttached, WorkerExit, WorkerExitReason, WorkerOutput, WorkerRedraw } from "../../lib/contracts/workers"
 import type { Person } from "../auth"
 import type { AttachedWorker, Workers } from "../workers"
 import { createInputQueue } from "./worker-input"
@@ -23,6 +23,7 @@ type Held = {
 }
 export type WorkerSink = {
   output(output: WorkerOutput): void
+  redraw(redraw: WorkerRedraw): void
   exit(exit: WorkerExit): void
   isFull(): boolean
   whenRoom(callback: () => void): void
@@ -105,6 +106,7 @@ export function createWorkerConnection(deps: { workers: Workers; rooms: WorkerRo
         }
         const viewer = createWorkerViewer(attached, request.window, {
           output: (output) => deps.sink.output({ session_id, worker_id, ...output }),
+          redraw: (redraw) => deps.sink.redraw({ session_id, worker_id, ...redraw }),
           exit: (exit) => {
             if (held.get(worker_id) === one) detach(worker_id)
             deps.sink.exit({ session_id, worker_id, ...exit })

@@ -26,9 +26,14 @@ export type AttachedWorker = {
   output: IncomingMessage
   input(bytes: Uint8Array): Promise<void>
   resize(size: Size): Promise<void>
+  /** For a viewer that skips: how far the output is now. Null: it cannot be told, or the viewer wants all of it. */
+  head(): Promise<number | null>
+  /** The screen as it is now, and what comes after it. */
+  ahead(): Promise<Ahead>
   /** Why the output ended, asked for when it has. */
   ending(): Promise<Ending>
 }
+export type Ahead = { epoch: number; offset: number; size: Size; snapshot: Buffer; output: IncomingMessage }
 
 export async function attachWorker(
   deps: WorkerDeps,
@@ -47,11 +52,15 @@ export async function attachWorker(
   const grows = size && options.alone && (size.cols !== pty.cols || size.rows !== pty.rows)
   if (grows) await resize(size)
 
-  const from = request.snapshot ? ("snapshot" as const) : { offset: request.offset ?? 0 }
-  const output = await place.call(() => client.openPtyOutput(session.id, worker.id, from, options.signal))
-  // A stream whose reader went away fails; that must not be anybody's unhandled error.
-  output.stream.on("error", () => {})
-  const snapshot = request.snapshot ? await take(output.stream, output.snapshot_bytes) : null
+  const skip = request.skip ?? false
+  const open = async (from: { offset: number } | "snapshot") => {
+    const output = await place.call(() => client.openPtyOutput(session.id, worker.id, { from, skip }, options.signal))
+    // A stream whose reader went away fails; that must not be anybody's unhandled error.
+    output.stream.on("error", () => {})
+    return { ...output, snapshot: from === "snapshot" ? await take(output.stream, output.snapshot_bytes) : null }
+  }
+  const stateNow = async () => (await client.ptys(session.id)).ptys.find((one) => one.worker_id === worker.id) ?? null
+  const output = await open(request.snapshot ? "snapshot" : { offset: request.offset ?? 0 })
 
   let told = 0
   return {
@@ -60,7 +69,7 @@ export async function attachWorker(
     offset: output.offset,
     restored: pty.restored,
     size: grows ? size : { cols: pty.cols, rows: pty.rows },
-    snapshot,
+    snapshot: output.snapshot,
     output: output.stream,
     resize,
     async input(bytes) {
@@ -68,6 +77,12 @@ export async function attachWorker(
       if (Date.now() - told < ACTIVITY_EVERY_MS) return
       told = Date.now()
       await deps.journal.write([updateAny("tasks", { id: session.task_id }, { last_activity_at: deps.clock.now().toISOString() })])
+    },
+    head: async () => (skip ? ((await stateNow())?.head ?? null) : null),
+    async ahead() {
+      const now = (await stateNow()) ?? pty
+      const { stream, epoch, offset, snapshot } = await open("snapshot")
+      return { epoch, offset, size: { cols: now.cols, rows: now.rows }, snapshot: snapshot ?? Buffer.alloc(0), output: stream }
     },
     ending: () => endingOf(deps, place, worker.id, output.epoch),
   }

@@ -7,7 +7,7 @@ import type { WorkerDeps } from "./deps"
 import { readHistory } from "./history"
 import { changeWorker, describeWorker, listWorkers, openWorker, restartWorker } from "./manage"
 
-export type { AttachedWorker } from "./attach"
+export type { Ahead, AttachedWorker } from "./attach"
 
 /** The tabs of a session and what runs in them. Each call checks ownership itself. */
 export function createWorkers(given: Omit<WorkerDeps, "turns" | "restarting">) {

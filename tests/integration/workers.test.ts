@@ -156,6 +156,23 @@ describe.each(DATABASES)("workers, on %s", (database) => {
     expect(Buffer.from(await response.arrayBuffer())).toEqual(whole.bytes().subarray(6_000, 9_000))
   })
 
+  test("a page that draws slowly holds no program back: it skips to the screen as it is, and misses nothing of what follows", async () => {
+    const worker = await openTerminal(rewake, sessionId)
+    const page = await view(rewake, worker, { snapshot: true, window: 64 * 1024, skip: true, cols: 80, rows: 24 })
+    const line = "yes 'much too much to read' | head -c 6000000; echo; echo all-of-it"
+    await page.type(`${line}\r`)
+    // Its window is full and it draws nothing: the program ends all the same.
+    const program = await view(rewake, worker, { snapshot: true, skip: true })
+    await program.until(/all-of-it[\s\S]*all-of-it/)
+    expect(page.redraws).toEqual([])
+    page.drawn(page.offset)
+    const [screen] = await waitUntil(() => (page.redraws.length > 0 ? page.redraws : null), "the screen as it is")
+    expect(Buffer.from(screen?.snapshot ?? []).toString("utf8")).toMatch(/too much to read\r\n(.*\r\n)?all-of-it/)
+    expect(page.offset).toBeGreaterThan(6_000_000)
+    await page.type("echo still-there\r")
+    await page.until(/still-there[\s\S]*still-there/)
+  })
+
   test("every byte arrives as it was, both ways", async () => {
     const worker = await openTerminal(rewake, sessionId)
     const viewer = await view(rewake, worker)

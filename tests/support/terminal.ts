@@ -1,5 +1,13 @@
 import type { Socket } from "socket.io-client"
-import type { AttachWorker, WorkerAttached, WorkerDetail, WorkerExit, WorkerOutput, WorkerView } from "../../lib/contracts/workers"
+import type {
+  AttachWorker,
+  WorkerAttached,
+  WorkerDetail,
+  WorkerExit,
+  WorkerOutput,
+  WorkerRedraw,
+  WorkerView,
+} from "../../lib/contracts/workers"
 import type { Rewake } from "./server"
 import { waitUntil } from "./wait-until"
 
@@ -24,6 +32,7 @@ export async function readySession(rewake: Rewake): Promise<string> {
 /** Who looks at a terminal, as a browser does; what it is given must follow on from what it has. */
 export class Viewer {
   readonly exits: WorkerExit[] = []
+  readonly redraws: WorkerRedraw[] = []
   attached: WorkerAttached | null = null
   offset = 0
   private chunks: Buffer[] = []
@@ -38,6 +47,12 @@ export class Viewer {
       if (output.offset !== this.offset) this.broken ??= `expected offset ${this.offset}, got ${output.offset}`
       this.chunks.push(Buffer.from(output.data))
       this.offset = output.offset + output.data.length
+    })
+    socket.on("worker.redraw", (redraw: WorkerRedraw) => {
+      if (redraw.worker_id !== worker.id) return
+      this.redraws.push(redraw)
+      this.chunks.push(Buffer.from(redraw.snapshot))
+      this.offset = redraw.offset
     })
     socket.on("worker.exit", (exit: WorkerExit) => exit.worker_id === worker.id && this.exits.push(exit))
   }

@@ -61,7 +61,8 @@ export const PtyList = z.object({ ptys: z.array(PtyState) })
  * GET /sessions/{id}/ptys/{worker_id}/output?offset=N streams bytes from N, or from `first` if N is cut already, until the
  * process of this epoch has ended and all is sent. With `?snapshot=1` instead, the body begins with `x-rewake-pty-snapshot` bytes
  * that draw the screen as it was at `x-rewake-pty-offset` (recent scrollback, colours, cursor, alternate screen, modes), and goes
- * on with the raw output from there. The reader's pace is the stream's pace. A stream that ends while the process runs has fallen
+ * on with the raw output from there. The reader's pace is the stream's pace, and the program's: it is held back to that of the fastest
+ * reader, except those that said `skip=1`. A stream that ends while the process runs has fallen
  * behind `first`: its reader attaches again.
  *
  * What programs ask a terminal about itself (device attributes, status and cursor reports, modes) is answered by the daemon, once,

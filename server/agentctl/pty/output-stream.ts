@@ -4,8 +4,12 @@ import { drained } from "../stream-events"
 import type { Pty } from "./pty"
 
 /** Raw output as it comes, at the reader's pace. Ends with the epoch; also when the reader fell behind what is kept: it attaches again. */
-export async function streamOutput(pty: Pty, from: number | "snapshot", response: ServerResponse): Promise<void> {
-  const { epoch, viewer, snapshot } = await pty.attach(from)
+export async function streamOutput(
+  pty: Pty,
+  { from, skips }: { from: number | "snapshot"; skips: boolean },
+  response: ServerResponse,
+): Promise<void> {
+  const { epoch, viewer, snapshot } = await pty.attach(from, skips)
   const closed = new AbortController()
   response.on("close", () => {
     closed.abort()

@@ -79,8 +79,8 @@ export class Output {
     while (this.flushing) await this.flushing
   }
 
-  attach(offset: number, end: EpochEnd): Viewer {
-    const viewer = new Viewer(this, offset, end)
+  attach(offset: number, end: EpochEnd, skips: boolean): Viewer {
+    const viewer = new Viewer(this, offset, end, skips)
     this.viewers.add(viewer)
     this.control()
     return viewer
@@ -218,7 +218,8 @@ export class Output {
 
   private viewersBehind(): number {
     const now = Date.now()
-    const distances = [...this.viewers].filter((viewer) => now - viewer.movedAt < STALLED_MS).map((viewer) => this.head - viewer.offset)
+    const holding = [...this.viewers].filter((viewer) => !viewer.skips && now - viewer.movedAt < STALLED_MS)
+    const distances = holding.map((viewer) => this.head - viewer.offset)
     return distances.length > 0 ? Math.min(...distances) : 0
   }
 
@@ -250,6 +251,8 @@ export class Viewer {
     private readonly output: Output,
     public offset: number,
     private readonly end: EpochEnd,
+    /** It goes on from the screen when it falls behind: nothing has to wait for it. */
+    readonly skips: boolean,
   ) {
     this.reader = output.options.scrollback.reader()
   }

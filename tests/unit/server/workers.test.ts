@@ -31,24 +31,28 @@ describe("tabs", () => {
 })
 
 describe("a viewer", () => {
-  function viewer(window: number | undefined, full = () => false) {
+  function viewer(window: number | undefined, full = () => false, skips: Partial<AttachedWorker> = {}) {
     const output = new PassThrough({ highWaterMark: 4096 })
     const sent: { offset: number; data: Uint8Array }[] = []
     const exits: unknown[] = []
+    const redraws: { offset: number }[] = []
     let room = () => {}
     const attached = {
       ...{ generation: 1, epoch: 1, offset: 100, restored: false, snapshot: null, output },
+      head: async () => null,
       ending: async () => ({ exit_code: 0, signal: null, reason: "exited" as const }),
+      ...skips,
     }
     const made = createWorkerViewer(attached as unknown as AttachedWorker, window, {
       output: (piece) => void sent.push(piece),
+      redraw: (redraw) => void redraws.push(redraw),
       exit: (exit) => void exits.push(exit),
       isFull: full,
       whenRoom: (callback) => {
         room = callback
       },
     })
-    return { ...made, output, sent, exits, drain: () => room(), total: () => sent.reduce((sum, { data }) => sum + data.length, 0) }
+    return { ...made, output, sent, exits, redraws, drain: () => room(), total: () => sent.reduce((sum, { data }) => sum + data.length, 0) }
   }
 
   test("gets no more than its window until it says how far it drew, and nothing is read for it meanwhile", async () => {
@@ -85,6 +89,57 @@ describe("a viewer", () => {
     drain()
     await turn()
     expect([total(), exits]).toEqual([5000, [{ exit_code: 0, signal: null, reason: "exited" }]])
+  })
+
+  describe("that may skip", () => {
+    const MEGABYTE = 1024 * 1024
+    const aheadAt = (offset: number, epoch = 1) => {
+      const output = new PassThrough()
+      return {
+        output,
+        ahead: async () => ({ epoch, offset, size: { cols: 80, rows: 24 }, snapshot: Buffer.from("screen"), output }) as never,
+      }
+    }
+
+    test("goes on from the screen when far more is there than it has drawn, and from there by contiguous offsets", async () => {
+      const { output: rest, ahead } = aheadAt(9 * MEGABYTE)
+      const { start, output, sent, redraws, acknowledge, exits } = viewer(2048, undefined, { head: async () => 9 * MEGABYTE, ahead })
+      void start()
+      output.write(Buffer.alloc(5000))
+      await turn()
+      acknowledge(100 + 1000)
+      await turn()
+      expect(redraws).toMatchObject([{ offset: 9 * MEGABYTE, cols: 80, rows: 24 }])
+      expect(output.destroyed).toBe(true)
+      const before = sent.length
+      rest.write(Buffer.alloc(500))
+      rest.end()
+      await turn()
+      expect(sent.slice(before)).toMatchObject([{ offset: 9 * MEGABYTE }])
+      expect(exits).toHaveLength(1)
+    })
+
+    test("draws everything as long as it is not far behind", async () => {
+      const { ahead } = aheadAt(0)
+      const { start, output, redraws, acknowledge, total } = viewer(2048, undefined, { head: async () => MEGABYTE / 2, ahead })
+      void start()
+      output.write(Buffer.alloc(3000))
+      await turn()
+      acknowledge(100 + 1000)
+      await turn()
+      expect([redraws, total()]).toEqual([[], 3000])
+    })
+
+    test("is told of its process's end before anything of the next one", async () => {
+      const { output: rest, ahead } = aheadAt(9 * MEGABYTE, 2)
+      const { start, output, redraws, acknowledge, exits } = viewer(2048, undefined, { head: async () => 9 * MEGABYTE, ahead })
+      void start()
+      output.write(Buffer.alloc(5000))
+      await turn()
+      acknowledge(100 + 1000)
+      await turn()
+      expect([redraws, exits.length, rest.destroyed]).toEqual([[], 1, true])
+    })
   })
 
   test("that is closed is told nothing more", async () => {
