@@ -3,6 +3,7 @@ import {
   PTY_EPOCH_HEADER,
   PTY_OFFSET_HEADER,
   PTY_SNAPSHOT_HEADER,
+  PTY_SNAPSHOT_SIZE_HEADER,
   PtyList,
   type PutPty,
   PutPtyAnswer,
@@ -12,7 +13,14 @@ import type { Transport } from "./agentctl-client"
 /** Ending what runs in a terminal, politely and then not, takes its time. */
 const PTY_TIMEOUT_MS = 30_000
 
-export type PtyOutput = { stream: IncomingMessage; epoch: number; offset: number; snapshot_bytes: number }
+export type PtyOutput = {
+  stream: IncomingMessage
+  epoch: number
+  offset: number
+  snapshot_bytes: number
+  /** Null without a snapshot, and from a daemon that does not say. */
+  snapshot_size: { cols: number; rows: number } | null
+}
 
 /** Terminals: the part of agentctl's client that speaks of them. */
 export function ptyCalls({ call, ask, open, path }: Pick<Transport, "call" | "ask" | "open" | "path">) {
@@ -22,6 +30,7 @@ export function ptyCalls({ call, ask, open, path }: Pick<Transport, "call" | "as
     epoch: numberIn(stream, PTY_EPOCH_HEADER),
     offset: numberIn(stream, PTY_OFFSET_HEADER),
     snapshot_bytes: numberIn(stream, PTY_SNAPSHOT_HEADER),
+    snapshot_size: sizeIn(stream),
   })
   return {
     ptys: (id: string) => ask(PtyList, { method: "GET", path: path(id, "/ptys") }),
@@ -47,4 +56,8 @@ export function ptyCalls({ call, ask, open, path }: Pick<Transport, "call" | "as
   }
 }
 
+function sizeIn(stream: IncomingMessage) {
+  const [, cols, rows] = /^(\d+)x(\d+)$/.exec(String(stream.headers[PTY_SNAPSHOT_SIZE_HEADER])) ?? []
+  return cols && rows ? { cols: Number(cols), rows: Number(rows) } : null
+}
 const numberIn = (stream: IncomingMessage, header: string) => Number(stream.headers[header] ?? 0)

@@ -68,7 +68,7 @@ export async function attachWorker(
     epoch: output.epoch,
     offset: output.offset,
     restored: pty.restored,
-    size: grows ? size : { cols: pty.cols, rows: pty.rows },
+    size: output.snapshot_size ?? (grows ? size : { cols: pty.cols, rows: pty.rows }),
     snapshot: output.snapshot,
     output: output.stream,
     resize,
@@ -80,9 +80,9 @@ export async function attachWorker(
     },
     head: async () => (skip ? ((await stateNow())?.head ?? null) : null),
     async ahead() {
-      const now = (await stateNow()) ?? pty
-      const { stream, epoch, offset, snapshot } = await open("snapshot")
-      return { epoch, offset, size: { cols: now.cols, rows: now.rows }, snapshot: snapshot ?? Buffer.alloc(0), output: stream }
+      const { stream, epoch, offset, snapshot, snapshot_size } = await open("snapshot")
+      const drawn = snapshot_size ?? { cols: pty.cols, rows: pty.rows }
+      return { epoch, offset, size: drawn, snapshot: snapshot ?? Buffer.alloc(0), output: stream }
     },
     ending: () => endingOf(deps, place, worker.id, output.epoch),
   }

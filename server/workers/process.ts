@@ -1,4 +1,5 @@
 import type { PtyState, PutPtyAnswer } from "../../lib/contracts/agentctl/ptys"
+import { AppError } from "../../lib/contracts/errors"
 import { killPoint } from "../../lib/host/kill-point"
 import type { Place } from "../execution"
 import type { Worker } from "../platform/database"
@@ -34,8 +35,17 @@ export async function raiseProcess(
     }),
   )
   killPoint("worker.raised")
+  await endIfClosed(deps, place, worker)
   if (pty.restored) await noteRestored(deps, place, pty, before)
   return pty
+}
+
+/** Closed while its process was being started: whoever closed it found none to end. */
+async function endIfClosed(deps: WorkerDeps, { client, session, call }: Place, worker: Worker): Promise<void> {
+  const row = await deps.db.worker.findUnique({ where: { id: worker.id }, select: { closed_at: true } })
+  if (row?.closed_at === null) return
+  await call((epoch) => client.removePty(session.id, epoch, worker.id))
+  throw new AppError("NOT_FOUND", "There is no such terminal.", { entity: "worker" })
 }
 
 const agentCommand = async (deps: WorkerDeps, worker: Worker, goOn: boolean) =>

@@ -267,6 +267,21 @@ describe.each(DATABASES)("workers, on %s", (database) => {
     expect((await viewer.ask()).error).toMatchObject({ code: "NOT_FOUND" })
   })
 
+  test("closed in the moment somebody opens it, nothing is left running", async () => {
+    const tried = await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        const worker = await openTerminal(rewake, sessionId)
+        const viewer = new Viewer(rewake.socket(), worker)
+        await Promise.all([viewer.ask(), rewake.api("DELETE", path(`/${worker.id}`))])
+        return worker.id
+      }),
+    )
+    const { endpoint, secret } = rewake.daemon()
+    const ptys = await fetch(`${endpoint}/sessions/${sessionId}/ptys`, { headers: { authorization: `Bearer ${secret}` } })
+    const { ptys: left } = (await ptys.json()) as { ptys: { worker_id: string }[] }
+    expect(left.filter(({ worker_id }) => tried.includes(worker_id))).toEqual([])
+  })
+
   test("a restart is told to who looks, and they go on with the new shell", async () => {
     const worker = await openTerminal(rewake, sessionId)
     const viewer = await view(rewake, worker)

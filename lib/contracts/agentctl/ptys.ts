@@ -71,6 +71,8 @@ export const PtyList = z.object({ ptys: z.array(PtyState) })
 export const PTY_EPOCH_HEADER = "x-rewake-pty-epoch"
 export const PTY_OFFSET_HEADER = "x-rewake-pty-offset"
 export const PTY_SNAPSHOT_HEADER = "x-rewake-pty-snapshot"
+/** The size the snapshot was drawn for, as COLSxROWS: a size that was asked for a moment before it may not be the screen's yet. */
+export const PTY_SNAPSHOT_SIZE_HEADER = "x-rewake-pty-snapshot-size"
 
 /** GET …/{worker_id}/history?before=N&limit=BYTES: older raw output that ends at `before`; its offset is in the header. */
 export const PTY_HISTORY_MAX_BYTES = 1024 * 1024

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http"
-import { PTY_EPOCH_HEADER, PTY_OFFSET_HEADER, PTY_SNAPSHOT_HEADER } from "../../../lib/contracts/agentctl/ptys"
+import { PTY_EPOCH_HEADER, PTY_OFFSET_HEADER, PTY_SNAPSHOT_HEADER, PTY_SNAPSHOT_SIZE_HEADER } from "../../../lib/contracts/agentctl/ptys"
 import { drained } from "../stream-events"
 import type { Pty } from "./pty"
 
@@ -20,14 +20,16 @@ export async function streamOutput(
     "cache-control": "no-store",
     [PTY_EPOCH_HEADER]: epoch,
     [PTY_OFFSET_HEADER]: viewer.offset,
-    ...(snapshot ? { [PTY_SNAPSHOT_HEADER]: snapshot.length } : {}),
+    ...(snapshot
+      ? { [PTY_SNAPSHOT_HEADER]: snapshot.bytes.length, [PTY_SNAPSHOT_SIZE_HEADER]: `${snapshot.size.cols}x${snapshot.size.rows}` }
+      : {}),
   })
   response.flushHeaders()
   const write = async (bytes: Buffer) => {
     if (!response.write(bytes)) await drained(response, closed.signal)
   }
   try {
-    if (snapshot) await write(snapshot)
+    if (snapshot) await write(snapshot.bytes)
     for (let bytes = await viewer.next(closed.signal); bytes !== null; bytes = await viewer.next(closed.signal)) {
       await write(bytes)
       viewer.took(bytes.length)

@@ -175,14 +175,21 @@ export class Pty {
     this.output.size(size)
   }
 
-  async attach(from: number | "snapshot", skips: boolean): Promise<{ epoch: number; viewer: Viewer; snapshot: Buffer | null }> {
+  async attach(
+    from: number | "snapshot",
+    skips: boolean,
+  ): Promise<{ epoch: number; viewer: Viewer; snapshot: { bytes: Buffer; size: Size } | null }> {
     this.watch.touched()
     const screen = from === "snapshot" ? await this.screen.get() : null
     // Nothing is awaited from here: the drawing and the bytes after it must meet at one offset.
     const { first, head } = this.scrollback
     const offset = screen ? screen.offset : Math.min(Math.max(from as number, first), head)
     const { epoch } = this.record.facts
-    return { epoch, viewer: this.output.attach(offset, this.lastEnd, skips), snapshot: screen?.snapshot() ?? null }
+    return {
+      epoch,
+      viewer: this.output.attach(offset, this.lastEnd, skips),
+      snapshot: screen && { bytes: screen.snapshot(), size: screen.size },
+    }
   }
 
   async history(before: number, limit: number): Promise<{ offset: number; bytes: Buffer }> {
