@@ -1,6 +1,6 @@
 "use client"
 
-import { type FormEvent, useState } from "react"
+import { type ComponentProps, type FormEvent, useState } from "react"
 import { Button } from "@/components/ui/button"
 import { Dialog, DialogActions } from "@/components/ui/dialog"
 import { Field, FormError } from "@/components/ui/field"
@@ -49,30 +49,19 @@ export function AgentForm({ agent, onClose }: { agent: CustomAgent | null; onClo
       <form onSubmit={submit} className="mt-2 flex flex-col gap-2.5">
         <Field label="Name" name="name" required maxLength={80} defaultValue={agent?.name} placeholder="My agent" />
         <Field label="Description" name="description" maxLength={300} defaultValue={agent?.description} />
-        <Field
+        <CommandField
           label="Command that speaks the Agent Client Protocol"
           name="acp"
           defaultValue={lineOf(agent?.acp)}
           placeholder="my-agent --acp"
-          spellCheck={false}
-          className="[&_input]:font-mono [&_input]:text-s"
         />
-        <Field
-          label="Command for a terminal"
-          name="terminal"
-          defaultValue={lineOf(agent?.terminal)}
-          placeholder="my-agent"
-          spellCheck={false}
-          className="[&_input]:font-mono [&_input]:text-s"
-        />
-        <Field
+        <CommandField label="Command for a terminal" name="terminal" defaultValue={lineOf(agent?.terminal)} placeholder="my-agent" />
+        <CommandField
           label="…and to continue its newest conversation there"
           name="continue"
           defaultValue={joinCommandLine(agent?.terminal?.continue_args ?? [])}
           placeholder="--continue"
           hint="Added to the terminal command when a tab comes back."
-          spellCheck={false}
-          className="[&_input]:font-mono [&_input]:text-s"
         />
         <label className="flex items-center gap-2 touch:min-h-11">
           <input type="checkbox" name="inject" defaultChecked={agent?.history_context_injection ?? true} className="accent-alive" />
@@ -89,3 +78,7 @@ export function AgentForm({ agent, onClose }: { agent: CustomAgent | null; onClo
     </Dialog>
   )
 }
+
+const CommandField = (props: ComponentProps<typeof Field>) => (
+  <Field {...props} spellCheck={false} className="[&_input]:font-mono [&_input]:text-s" />
+)

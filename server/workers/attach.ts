@@ -7,7 +7,7 @@ import type { Place } from "../execution"
 import { updateAny } from "../journal"
 import { requireWorker, type WorkerDeps } from "./deps"
 import { requireProcess } from "./manage"
-import { raiseProcess } from "./process"
+import { ptyOf, raiseProcess } from "./process"
 
 /** Typing keeps a task from expiring; saying so with every key would be a write with every key. */
 const ACTIVITY_EVERY_MS = 60_000
@@ -59,7 +59,6 @@ export async function attachWorker(
     output.stream.on("error", () => {})
     return { ...output, snapshot: from === "snapshot" ? await take(output.stream, output.snapshot_bytes) : null }
   }
-  const stateNow = async () => (await client.ptys(session.id)).ptys.find((one) => one.worker_id === worker.id) ?? null
   const output = await open(request.snapshot ? "snapshot" : { offset: request.offset ?? 0 })
 
   let told = 0
@@ -78,7 +77,7 @@ export async function attachWorker(
       told = Date.now()
       await deps.journal.write([updateAny("tasks", { id: session.task_id }, { last_activity_at: deps.clock.now().toISOString() })])
     },
-    head: async () => (skip ? ((await stateNow())?.head ?? null) : null),
+    head: async () => (skip ? ((await ptyOf(place, worker.id))?.head ?? null) : null),
     async ahead() {
       const { stream, epoch, offset, snapshot, snapshot_size } = await open("snapshot")
       const drawn = snapshot_size ?? { cols: pty.cols, rows: pty.rows }
@@ -92,8 +91,7 @@ async function endingOf(deps: WorkerDeps, place: Place, workerId: string, epoch:
   const row = await deps.db.worker.findUnique({ where: { id: workerId }, select: { closed_at: true } })
   if (!row || row.closed_at !== null) return { exit_code: null, signal: null, reason: "closed" }
   if (deps.restarting.has(workerId)) return { exit_code: null, signal: null, reason: "restarted" }
-  const list = await place.client.ptys(place.session.id).catch(() => null)
-  return judgeEnding(list?.ptys.find((pty) => pty.worker_id === workerId) ?? null, epoch)
+  return judgeEnding(await ptyOf(place, workerId).catch(() => null), epoch)
 }
 
 /** A stream that ended while its process lives, or with its daemon, was cut off: whoever attaches again misses nothing. Pure. */

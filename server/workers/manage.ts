@@ -3,7 +3,7 @@ import type { CreateWorker, PatchWorker, WorkerDetail, WorkerView } from "../../
 import { type Person, requireSession } from "../auth"
 import { ids } from "../platform/ids"
 import { openWorkers, refOf, requireWorker, type WorkerDeps } from "./deps"
-import { raiseProcess } from "./process"
+import { ptyOf, raiseProcess } from "./process"
 import { defaultName, inOrder, MAX_WORKERS, moved, toView } from "./tabs"
 
 export async function listWorkers(deps: WorkerDeps, person: Person, sessionId: string): Promise<WorkerView[]> {
@@ -77,11 +77,10 @@ export async function restartWorker(
 /** What is in it now; an executor that does not answer is no reason to fail. */
 export async function describeWorker(deps: WorkerDeps, person: Person, sessionId: string, workerId: string): Promise<WorkerDetail> {
   const { session, worker } = await requireWorker(deps, person, sessionId, workerId)
-  const ptys = await deps
+  const pty = await deps
     .reach(session)
-    .then((place) => place.call(() => place.client.ptys(session.id)))
+    .then((place) => place.call(() => ptyOf(place, worker.id)))
     .catch(() => null)
-  const pty = ptys?.ptys.find(({ worker_id }) => worker_id === worker.id)
   return {
     ...toView(worker),
     state: pty?.state ?? "none",

@@ -9,6 +9,10 @@ type Size = { cols: number; rows: number }
 /** What a terminal is before anybody has said how large theirs is. */
 const DEFAULT_SIZE: Size = { cols: 80, rows: 24 }
 
+/** What the daemon has of this worker; null when nothing was ever started in it. */
+export const ptyOf = async ({ client, session }: Place, workerId: string): Promise<PtyState | null> =>
+  (await client.ptys(session.id)).ptys.find((pty) => pty.worker_id === workerId) ?? null
+
 /**
  * Sees to it that a worker has a process: the one that lives, else a new one in its place. However many ask at once, the daemon
  * starts one and tells one of them that it did; that one writes it down.
@@ -20,9 +24,9 @@ export async function raiseProcess(
   options: { size?: Size | undefined; restart?: { continue: boolean } },
 ): Promise<PutPtyAnswer> {
   const { client, session } = place
-  const before = (await place.call(() => client.ptys(session.id))).ptys.find((pty) => pty.worker_id === worker.id)
+  const before = await place.call(() => ptyOf(place, worker.id))
   // An agent that never ran in this tab has no conversation to go on with.
-  const goOn = before !== undefined && (options.restart?.continue ?? true)
+  const goOn = before !== null && (options.restart?.continue ?? true)
   const command = worker.type === "agent" ? await agentCommand(deps, worker, goOn) : null
   const size = options.size ?? (before ? { cols: before.cols, rows: before.rows } : DEFAULT_SIZE)
   const pty = await place.call((epoch) =>
@@ -51,7 +55,7 @@ async function endIfClosed(deps: WorkerDeps, { client, session, call }: Place, w
 const agentCommand = async (deps: WorkerDeps, worker: Worker, goOn: boolean) =>
   (await deps.agents.requireTerminal(worker.agent ?? "")).terminal({ continue: goOn })
 
-async function noteRestored(deps: WorkerDeps, { session }: Place, { worker_id, epoch }: PutPtyAnswer, before: PtyState | undefined) {
+async function noteRestored(deps: WorkerDeps, { session }: Place, { worker_id, epoch }: PutPtyAnswer, before: PtyState | null) {
   const lost = (before?.lost ?? []).filter((process) => !process.alive).map((process) => process.command)
   await deps.journal.commit({ session: refOf(session), events: [{ kind: "worker.restored", worker_id, epoch, lost }] })
 }
