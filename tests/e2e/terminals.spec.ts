@@ -18,7 +18,8 @@ test("[L4] vim and a server loop are as they were after kill -9 of the server; w
   test.setTimeout(240_000)
   const id = await session(page)
   await newTerminal(page)
-  await type(page, "Terminal 1", "vim -u NONE -N notes.txt")
+  // Without a status line vim tells the name only in a message, which the first change of size wipes out.
+  await type(page, "Terminal 1", "vim -u NONE -N --cmd 'set laststatus=2' notes.txt")
   await expect.poll(() => text(page, "Terminal 1")).toContain("notes.txt")
   await page.keyboard.type("ia line that was not saved")
   await expect.poll(() => text(page, "Terminal 1")).toContain("a line that was not saved")
