@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { Attachment } from "./attachments"
 import { AgentStrategy, InterruptionReason, SessionState, SessionStatus, SurvivalLevel } from "./status"
 import { Outcome, WaitKind, WaitOption } from "./waits"
 
@@ -59,11 +60,13 @@ const completeMessage = {
   last_seq: z.number().int(),
   partial: z.boolean().optional(),
 }
+/** Absent where nothing was attached. */
+const attached = { attachments: z.array(Attachment).optional() }
 const token = { resume_token_id: z.string() }
 const executor = { executor_id: z.string() }
 
 export const SessionEvent = z.discriminatedUnion("kind", [
-  e("message.user", { ...message, prompt_id: z.string() }),
+  e("message.user", { ...message, ...attached, prompt_id: z.string() }),
   e("message.agent", completeMessage),
   e("message.thought", completeMessage),
   e("message.delta", { ...message, ...maybeRun, role: z.enum(["agent", "thought"]) }),
@@ -75,6 +78,7 @@ export const SessionEvent = z.discriminatedUnion("kind", [
     prompt_id: z.string(),
     message_id: z.string(),
     content: z.string(),
+    ...attached,
     rank: z.number(),
     client_message_id: z.string().nullable(),
   }),

@@ -1,13 +1,16 @@
 import { z } from "zod"
+import { AttachmentIds, requireContent } from "./attachments"
 import { ClientMessageId, TaskType } from "./task"
 
 /** The session that is wanted back first, where a task has several; otherwise the newest that needs it. */
 export const RestoreWhich = z.object({ session_id: z.string().optional() })
 export const RestoreTask = RestoreWhich.extend({
   /** Accepted together with the restore, and delivered when the task is back. */
-  message: z.string().min(1, "must not be empty").optional(),
+  message: z.string().optional(),
+  /** Belong to the message; without one there is nothing they could go with. */
+  attachments: AttachmentIds.optional(),
   client_message_id: ClientMessageId.optional(),
-})
+}).superRefine(requireContent)
 export type RestoreTask = z.infer<typeof RestoreTask>
 
 export const RestoreResult = z.object({

@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { Attachment, AttachmentIds, requireContent } from "./attachments"
 import { ExecutorStatus, SessionState, SessionStatus, SurvivalLevel, TaskState } from "./status"
 import { Wait } from "./waits"
 
@@ -43,17 +44,20 @@ export const TaskView = z.object({
 })
 export type TaskView = z.infer<typeof TaskView>
 
-const text = z.string().min(1, "must not be empty")
+/** May be empty where something is attached. */
+const messageAndAttachments = { message: z.string(), attachments: AttachmentIds.optional() }
 
-export const CreateTask = z.object({
-  type: TaskType.default("chat"),
-  message: text,
-  agent: AgentId.default("demo"),
-  runtime: Runtime.default("standalone"),
-  title: z.string().trim().min(1).max(200).optional(),
-  /** A local repository under the allowed roots, or a git URL. Required for code tasks. */
-  repository: z.string().trim().min(1).max(4096).optional(),
-})
+export const CreateTask = z
+  .object({
+    type: TaskType.default("chat"),
+    ...messageAndAttachments,
+    agent: AgentId.default("demo"),
+    runtime: Runtime.default("standalone"),
+    title: z.string().trim().min(1).max(200).optional(),
+    /** A local repository under the allowed roots, or a git URL. Required for code tasks. */
+    repository: z.string().trim().min(1).max(4096).optional(),
+  })
+  .superRefine(requireContent)
 export type CreateTask = z.infer<typeof CreateTask>
 
 export const PatchTask = z.object({
@@ -67,11 +71,13 @@ export const ClientMessageId = z
   .min(1)
   .max(200)
   .regex(/^\P{Cc}*$/u, "must not contain control characters")
-export const AppendMessage = z.object({
-  message: text,
-  session_id: z.string().optional(),
-  client_message_id: ClientMessageId.optional(),
-})
+export const AppendMessage = z
+  .object({
+    ...messageAndAttachments,
+    session_id: z.string().optional(),
+    client_message_id: ClientMessageId.optional(),
+  })
+  .superRefine(requireContent)
 export const AppendResult = z.object({
   task_id: z.number().int(),
   session_id: z.string(),
@@ -83,7 +89,8 @@ export type AppendResult = z.infer<typeof AppendResult>
 
 export const CreateSession = z.object({ agent: AgentId.optional(), runtime: Runtime.optional(), from_session_id: z.string().optional() })
 export const PatchPrompt = z.object({
-  message: text.optional(),
+  /** May be empty where something is attached, which stays as it is. */
+  message: z.string().optional(),
   position: z.number().int().min(0).optional(),
   /** Releases a message that was held after an import or a restored backup. */
   held: z.literal(false).optional(),
@@ -91,6 +98,7 @@ export const PatchPrompt = z.object({
 export const QueuedPrompt = z.object({
   prompt_id: z.string(),
   message: z.string(),
+  attachments: z.array(Attachment).optional(),
   position: z.number().int(),
   /** Not sent until a person says so. */
   held: z.boolean(),

@@ -89,6 +89,7 @@ export function project(event: NewEvent, at: Place): Change[] {
             message_id: event.message_id,
             client_message_id: event.client_message_id,
             content: JSON.stringify(event.content),
+            attachments: event.attachments ? JSON.stringify(event.attachments) : null,
             state: "queued",
             rank: event.rank,
             queued_at: at.ts,

@@ -2,6 +2,7 @@ import type {
   AgentVariable,
   ApiToken,
   Archive,
+  Attachment,
   Boot,
   CustomAgent,
   ExecutorRunning,
@@ -55,6 +56,7 @@ export type Tables = {
   workers: Worker
   review_comments: ReviewComment
   archives: Archive
+  attachments: Attachment
   recovery_reports: RecoveryReport
 }
 
@@ -91,6 +93,7 @@ export type Database = {
     | "worker"
     | "reviewComment"
     | "archive"
+    | "attachment"
     | "recoveryReport"]: ReadOnly<SqliteClient[M]>
 } & Pick<SqliteClient, "$disconnect" | "$queryRawUnsafe">
 

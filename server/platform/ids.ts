@@ -16,6 +16,7 @@ export const ids = {
   apiToken: () => make("tok"),
   invitation: () => make("inv"),
   archive: () => make("arc"),
+  attachment: () => make("att"),
   comment: () => make("cmt"),
   worker: () => make("wrk"),
   generation: () => make("gen"),

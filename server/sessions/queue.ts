@@ -1,3 +1,4 @@
+import type { Attachment } from "../../lib/contracts/attachments"
 import { AppError } from "../../lib/contracts/errors"
 import type { NewEvent } from "../../lib/contracts/events"
 import type { QueuedPrompt } from "../../lib/contracts/task"
@@ -19,6 +20,7 @@ export async function listQueue(deps: SessionDeps, person: Person, sessionId: st
   return prompts.map((prompt, position) => ({
     prompt_id: prompt.id,
     message: JSON.parse(prompt.content) as string,
+    ...(prompt.attachments ? { attachments: JSON.parse(prompt.attachments) as Attachment[] } : {}),
     position,
     held: prompt.state === "held",
   }))
@@ -32,17 +34,25 @@ export async function changePrompt(
   change: { message?: string | undefined; position?: number | undefined; held?: false | undefined },
 ): Promise<QueuedPrompt[]> {
   if (change.message !== undefined) requireMessageSize(change.message, deps.config.max_message_bytes)
-  await commitOnPrompt(deps, person, sessionId, promptId, (queue) => [
+  await commitOnPrompt(deps, person, sessionId, promptId, (queue, prompt) => [
+    ...edited(prompt, change.message),
     ...(change.held === false && queue.some((prompt) => prompt.id === promptId && prompt.state === "held")
       ? [{ kind: "prompt.released", prompt_id: promptId } as const]
       : []),
-    ...(change.message === undefined ? [] : [{ kind: "prompt.edited", prompt_id: promptId, content: change.message } as const]),
     ...(change.position === undefined
       ? []
       : placesAfterMove(queue, promptId, change.position).map((place) => ({ kind: "prompt.reordered", ...place }) as const)),
   ])
   if (change.held === false) deps.coordinator.poke(sessionId, { wake: true })
   return listQueue(deps, person, sessionId)
+}
+
+/** What was attached stays; without it an empty text would leave nothing to say. */
+function edited(prompt: Prompt, content: string | undefined): NewEvent[] {
+  if (content === undefined) return []
+  if (content === "" && prompt.attachments === null)
+    throw new AppError("INVALID_INPUT", "The message must not be empty.", { issues: ["message: must not be empty"] })
+  return [{ kind: "prompt.edited", prompt_id: prompt.id, content }]
 }
 
 export async function withdrawPrompt(deps: SessionDeps, person: Person, sessionId: string, promptId: string): Promise<void> {
@@ -54,7 +64,7 @@ async function commitOnPrompt(
   person: Person,
   sessionId: string,
   promptId: string,
-  decide: (queue: Prompt[]) => NewEvent[],
+  decide: (queue: Prompt[], prompt: Prompt) => NewEvent[],
 ) {
   const session = await requireSession(deps.db, person, sessionId)
   const prompt = await deps.db.prompt.findUnique({ where: { id: promptId } })
@@ -67,7 +77,7 @@ async function commitOnPrompt(
     await deps.queueTurns.run(session.id, async () =>
       deps.journal.commit({
         session: { id: session.id, task_id: session.task_id, user_id: person.id },
-        events: decide(await readQueue(deps, session.id)),
+        events: decide(await readQueue(deps, session.id), prompt),
       }),
     )
   } catch (error) {

@@ -21,7 +21,7 @@ const FOLLOWS = {
     "interruption",
     "last_seq",
   ],
-  prompts: ["state", "rank", "content", "run_id"],
+  prompts: ["state", "rank", "content", "attachments", "run_id"],
   resume_tokens: ["state", "outcome", "run_id"],
   workers: ["type", "name", "position", "agent", "closed_at"],
   executors_running: ["status", "agent_execution_id", "resume_token", "context_pending", "worktree_path"],

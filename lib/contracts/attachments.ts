@@ -1,0 +1,36 @@
+import { z } from "zod"
+
+/** Pictures and files that go to an agent with a message. */
+
+export const ATTACHMENT_MAX_BYTES = 5 * 1024 * 1024
+export const ATTACHMENTS_MAX = 10
+export const ATTACHMENTS_MAX_BYTES = 20 * 1024 * 1024
+
+/** The types that are shown as pictures. All others are files to download: SVG and HTML would bring scripts of their own. */
+export const PICTURE_TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"] as const
+export type PictureType = (typeof PICTURE_TYPES)[number]
+export const isPicture = (attachment: { mime_type: string }): boolean => (PICTURE_TYPES as readonly string[]).includes(attachment.mime_type)
+
+export const Attachment = z.object({
+  id: z.string(),
+  name: z.string(),
+  mime_type: z.string(),
+  bytes: z.number().int().min(0),
+  sha256: z.string(),
+})
+export type Attachment = z.infer<typeof Attachment>
+
+export const AttachmentIds = z.array(z.string().max(100)).max(ATTACHMENTS_MAX, `at most ${ATTACHMENTS_MAX} files go with a message`)
+
+/** A message says something, or brings something. */
+export const requireContent = (
+  given: { message?: string | undefined; attachments?: readonly string[] | undefined },
+  context: z.RefinementCtx,
+): void => {
+  if (given.message === "" && !given.attachments?.length)
+    context.addIssue({ code: "custom", path: ["message"], message: "must not be empty" })
+}
+
+export const UploadQuery = z.object({ name: z.string().min(1).max(1000) })
+export const UploadResult = z.object({ attachment: Attachment })
+export type UploadResult = z.infer<typeof UploadResult>
