@@ -170,7 +170,11 @@ export const SessionEvent = z.discriminatedUnion("kind", [
     name: z.string(),
     agent: z.string().nullish(),
     position: z.number().int().optional(),
+    conversation_id: z.string().nullish(),
+    forked_from: z.string().nullish(),
   }),
+  /** Which conversation an agent's tab goes on with from here: a new one, or one whose name was learned. */
+  e("worker.conversation", { worker_id: z.string(), conversation_id: z.string().nullable(), forked_from: z.string().nullable() }),
   e("worker.renamed", { worker_id: z.string(), name: z.string() }),
   e("worker.moved", { worker_id: z.string(), position: z.number().int() }),
   /** A new process where an earlier one had been: its number, and what went with the earlier one. */

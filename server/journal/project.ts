@@ -263,8 +263,13 @@ export function project(event: NewEvent, at: Place): Change[] {
         insert("workers", {
           ...{ id: event.worker_id, session_id: at.session_id, type: event.type, name: event.name, created_at: at.ts },
           ...{ agent: event.agent ?? null, position: event.position ?? 0 },
+          ...{ conversation_id: event.conversation_id ?? null, forked_from: event.forked_from ?? null },
         }),
       ]
+    case "worker.conversation": {
+      const { conversation_id, forked_from } = event
+      return [update("workers", { id: event.worker_id, session_id: at.session_id, closed_at: null }, { conversation_id, forked_from })]
+    }
     case "worker.renamed":
       return [update("workers", { id: event.worker_id, session_id: at.session_id, closed_at: null }, { name: event.name })]
     case "worker.moved":

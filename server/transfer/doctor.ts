@@ -23,7 +23,7 @@ const FOLLOWS = {
   ],
   prompts: ["state", "rank", "content", "attachments", "run_id"],
   resume_tokens: ["state", "outcome", "run_id"],
-  workers: ["type", "name", "position", "agent", "closed_at"],
+  workers: ["type", "name", "position", "agent", "conversation_id", "forked_from", "closed_at"],
   executors_running: ["status", "agent_execution_id", "resume_token", "context_pending", "worktree_path"],
 } as const
 

@@ -11,6 +11,7 @@ import { defaultName, inOrder, moved } from "../../../server/workers/tabs"
 const turn = () => new Promise((resolve) => setTimeout(resolve, 5))
 const tab = (id: string, position: number): Worker => ({
   ...{ id, session_id: "sess_1", type: "terminal", name: id, position, agent: null, created_at: id, closed_at: null },
+  ...{ conversation_id: null, forked_from: null },
 })
 
 describe("tabs", () => {
