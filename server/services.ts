@@ -1,5 +1,6 @@
 import type { SystemStatus } from "./admin"
 import type { AgentRegistry } from "./agents"
+import type { Attachments } from "./attachments"
 import type { ApiTokens, Caller, Credentials, People, SignInLimit } from "./auth"
 import type { Config } from "./platform/config"
 import type { Database } from "./platform/database"
@@ -21,6 +22,7 @@ export type Services = {
   people: People
   tokens: ApiTokens
   signInLimit: SignInLimit
+  attachments: Attachments
   sessions: Sessions
   transfer: Transfer
   workers: Workers

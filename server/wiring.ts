@@ -12,6 +12,7 @@ import {
   vendorAgents,
 } from "./agents"
 import { createArchiveStore } from "./archive"
+import { createAttachments } from "./attachments"
 import { createApiTokens, createCurrentUser, createPeople, createSignInLimit, newSecret } from "./auth"
 import { type Coordinator, createCoordinator, createReach } from "./execution"
 import { createStandaloneExecutor, type Executors, installPrograms, notConfigured } from "./executors"
@@ -109,6 +110,7 @@ export async function createServices(options: {
   const signInLimit = createSignInLimit()
   const secureCookie = publicUrl().startsWith("https:")
   const currentUser = createCurrentUser({ people, tokens, secret: config.auth_secret, secureCookie })
+  const attachments = createAttachments({ db, journal, clock })
   const sessions = createSessions({
     db,
     journal,
@@ -183,6 +185,7 @@ export async function createServices(options: {
     people,
     tokens,
     signInLimit,
+    attachments,
     sessions,
     transfer,
     workspace,
@@ -213,7 +216,7 @@ export async function createServices(options: {
       ready = true
       await bootSweep(sweepDeps, restored)
       takeoverSweep = startTakeoverSweep(sweepDeps)
-      reaper = startReaper({ db, clock, config, coordinator, store: archives, logger })
+      reaper = startReaper({ db, clock, config, coordinator, store: archives, logger, attachments })
       const deleted = await db.task.findMany({ where: { deleted_at: { not: null } }, select: { id: true } })
       for (const { id } of deleted)
         await sessions.purgeTask(id).catch((error) => logger.warn({ task: id, err: error }, "deleted task could not be purged yet"))

@@ -22,13 +22,14 @@ export type Attachment = z.infer<typeof Attachment>
 
 export const AttachmentIds = z.array(z.string().max(100)).max(ATTACHMENTS_MAX, `at most ${ATTACHMENTS_MAX} files go with a message`)
 
-/** A message says something, or brings something. */
+/** A message says something, or brings something; what is brought needs a message to go with. */
 export const requireContent = (
   given: { message?: string | undefined; attachments?: readonly string[] | undefined },
   context: z.RefinementCtx,
 ): void => {
-  if (given.message === "" && !given.attachments?.length)
-    context.addIssue({ code: "custom", path: ["message"], message: "must not be empty" })
+  const brings = (given.attachments?.length ?? 0) > 0
+  if (given.message === "" && !brings) context.addIssue({ code: "custom", path: ["message"], message: "must not be empty" })
+  if (given.message === undefined && brings) context.addIssue({ code: "custom", path: ["message"], message: "must go with attachments" })
 }
 
 export const UploadQuery = z.object({ name: z.string().min(1).max(1000) })

@@ -17,6 +17,8 @@ export interface SlotPlace {
   dataDir: string
   /** Where the agent's own session files are copied to before it takes them up. */
   transcriptCopies: string
+  /** What people attached to their messages; the agent may read it there. */
+  attachments: string
   /** Told once, after the last output of an agent that had become ready. */
   ended(slot: AgentSlot, exit: AgentExit): Promise<void>
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { z } from "zod"
 import { ARCHIVE_ID, PutArchive, PutParts, PutRestore } from "../../lib/contracts/agentctl/archive"
 import {
+  AttachmentName,
   EPOCH_HEADER,
   type Health,
   PutAck,
@@ -10,8 +11,10 @@ import {
   PutPermission,
   PutPrompt,
   PutSession,
+  Sha256,
 } from "../../lib/contracts/agentctl/protocol"
 import { PTY_HISTORY_MAX_BYTES, PTY_INPUT_MAX_BYTES, PutPty, PutPtySize, WORKER_ID } from "../../lib/contracts/agentctl/ptys"
+import { ATTACHMENT_MAX_BYTES } from "../../lib/contracts/attachments"
 import type { Archives } from "./archive/archives"
 import type { Restores } from "./archive/restores"
 import { Failure } from "./failure"
@@ -118,14 +121,17 @@ async function answerForSession(context: RouteContext, request: Request, id: str
   const change = CHANGES[route]
   if (!change) throw notFound()
   const epoch = epochOf(request)
-  const body = route.startsWith("DELETE") ? undefined : await (route === TYPED ? request.bytes(PTY_INPUT_MAX_BYTES) : request.body())
+  const limit = BYTES[route]
+  const body = route.startsWith("DELETE") ? undefined : await (limit === undefined ? request.body() : request.bytes(limit))
   const session = await sessions.find(id)
   await session.fence(epoch)
   return change(session, body, item, context, request.query)
 }
 
-/** Its body is what was typed; all others are JSON. */
 const TYPED = "POST ptys/*/input"
+const ATTACHED = "PUT attachments/*"
+/** Their body is what was typed or attached, and so large at most; all others are JSON. */
+const BYTES: Record<string, number> = { [TYPED]: PTY_INPUT_MAX_BYTES, [ATTACHED]: ATTACHMENT_MAX_BYTES }
 type Found = Awaited<ReturnType<Sessions["find"]>>
 type Change = (session: Found, body: unknown, item: string, context: RouteContext, query: URLSearchParams) => Promise<Answer>
 const CHANGES: Record<string, Change> = {
@@ -160,6 +166,10 @@ const CHANGES: Record<string, Change> = {
     return {}
   },
   "DELETE ptys/*": (session, _, item) => session.ptys.remove(parse(WorkerId, item)),
+  [ATTACHED]: async (session, body, item, _, query) => {
+    await session.keepAttachment({ sha256: parse(Sha256, item), name: parse(AttachmentName, query.get("name")) }, body as Buffer)
+    return {}
+  },
   "PUT prompts/*": (session, body, item) => session.prompt(parse(PromptId, item), parse(PutPrompt, body)),
   "POST cancel": (session, body) => session.cancel(parse(Cancel, body).run_id),
   "PUT permissions/*": async (session, body, item) => ({

@@ -6,6 +6,7 @@ import { killPoint } from "../../lib/host/kill-point"
 import { rpcCode, rpcText } from "./acp/agent"
 import type { AgentExit } from "./acp/agent-process"
 import { AgentSlot } from "./agent-slot"
+import { type AttachedFile, AttachedFiles } from "./attached-files"
 import { Failure, messageOf } from "./failure"
 import type { Log } from "./log"
 import { endProcesses } from "./process-tree"
@@ -46,8 +47,11 @@ export class Session {
   /** A turn whose end is on its way to the disk. Not shown, it would look as if nothing had carried the run and nothing had ended it. */
   private ending: Turn | null = null
   private readonly serial = createSerial()
+  private readonly attached: AttachedFiles
 
-  constructor(private readonly parts: SessionParts) {}
+  constructor(private readonly parts: SessionParts) {
+    this.attached = new AttachedFiles(this.file("attachments"))
+  }
 
   get id(): string {
     return this.parts.id
@@ -192,6 +196,7 @@ export class Session {
       workspace,
       dataDir,
       transcriptCopies: this.file("transcripts"),
+      attachments: this.attached.folder,
       ended,
     })
     this.noteStart(this.slot)
@@ -200,6 +205,10 @@ export class Session {
 
   async stopAgent(): Promise<void> {
     await this.slot?.stop()
+  }
+
+  keepAttachment(file: AttachedFile, content: Buffer): Promise<void> {
+    return this.serial(() => this.attached.keep(file, content))
   }
 
   /** At most once per id, for ever: the ledger is on disk before the agent hears of it. */
@@ -215,6 +224,7 @@ export class Session {
       const { slot } = this
       if (slot?.state !== "ready" || slot.stopRequested) throw new Failure("AGENT_NOT_RUNNING", "No agent is ready in this session.")
       if (this.turn) throw new Failure("AGENT_BUSY", "A turn is in progress.", { run_id: this.turn.run_id })
+      const attachments = await this.attached.read(body.attachments ?? [])
       const turn: Turn = { run_id: body.run_id, prompt_id: promptId, slot }
       this.turn = turn
       try {
@@ -228,7 +238,7 @@ export class Session {
       spool.append({ kind: "prompt.accepted", prompt_id: promptId, run_id: body.run_id, body_sha256: body.body_sha256 })
       await spool.durable()
       killPoint("prompt.spooled")
-      slot.agent?.prompt(body.content).then(
+      slot.agent?.prompt(body.content, attachments).then(
         (stopReason) => this.endTurn(turn, stopReason),
         (error) => this.failTurn(turn, error),
       )

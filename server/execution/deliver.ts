@@ -1,11 +1,12 @@
-import { createHash } from "node:crypto"
 import { setTimeout as delay } from "node:timers/promises"
+import type { PutPrompt } from "../../lib/contracts/agentctl/protocol"
 import { killPoint } from "../../lib/host/kill-point"
 import { type AgentctlClient, DaemonRefused, DaemonUnreachable } from "../executors"
 import { guard, isConflict } from "../journal"
 import type { Prompt } from "../platform/database"
 import { ids } from "../platform/ids"
 import { openItemsOf } from "./attach"
+import { bodyHash, carryAttachments } from "./attachments"
 import type { ExecutionDeps, Live } from "./context"
 import { effectiveContent } from "./effective-content"
 import { endRun } from "./interpret"
@@ -33,8 +34,10 @@ export async function deliver(
   const loaded = await loadSession(deps.db, live.owned.ref.id)
   if (!loaded) return "lost_the_race"
   const run_id = ids.run()
-  const content = await effectiveContent(deps, loaded, JSON.parse(prompt.content) as string)
-  const body_sha256 = createHash("sha256").update(content).digest("hex")
+  // Before anything is said to be on its way: a daemon that cannot be reached leaves the message where it is.
+  const body = await bodyFor(deps, live, client, loaded, prompt)
+  if (body === null) return "unreachable"
+  const body_sha256 = bodyHash(body)
   const now = deps.clock.now().toISOString()
   try {
     await deps.journal.commit({
@@ -55,14 +58,29 @@ export async function deliver(
     throw error
   }
   killPoint("deliver.committed")
-  return handOver(live, client, { id: prompt.id, run_id, content, body_sha256, spool_id })
+  return handOver(live, client, { id: prompt.id, run_id, ...body, body_sha256, spool_id })
 }
 
-async function handOver(
+/** Text and attachments as the agent is to get them; the attachments are with its daemon then. Null: no answer. */
+async function bodyFor(
+  deps: ExecutionDeps,
   live: Live,
   client: AgentctlClient,
-  prompt: { id: string; run_id: string; content: string; body_sha256: string; spool_id: string },
-): Promise<Delivery> {
+  loaded: LoadedSession,
+  prompt: Prompt,
+): Promise<Pick<PutPrompt, "content" | "attachments"> | null> {
+  try {
+    const { attachments, words } = await carryAttachments(deps, live, client, prompt)
+    const message = [JSON.parse(prompt.content) as string, ...words].filter((part) => part !== "").join("\n\n")
+    const content = await effectiveContent(deps, loaded, message)
+    return { content, ...(attachments.length > 0 ? { attachments } : {}) }
+  } catch (error) {
+    if (error instanceof DaemonUnreachable) return null
+    throw error
+  }
+}
+
+async function handOver(live: Live, client: AgentctlClient, prompt: PutPrompt & { id: string }): Promise<Delivery> {
   const { id: promptId, ...body } = prompt
   for (let tries = 1; ; tries++) {
     try {
@@ -88,11 +106,12 @@ async function handOver(
 export async function handOverAgain(deps: ExecutionDeps, live: Live, client: AgentctlClient, loaded: LoadedSession): Promise<Delivery> {
   const { runPrompt: prompt, session } = loaded
   if (!prompt?.spool_id || !prompt.body_sha256 || !session.open_run_id) return "no_agent"
-  const content = await effectiveContent(deps, loaded, JSON.parse(prompt.content) as string)
+  const body = await bodyFor(deps, live, client, loaded, prompt)
+  if (body === null) return "unreachable"
   return handOver(live, client, {
     id: prompt.id,
     run_id: session.open_run_id,
-    content,
+    ...body,
     body_sha256: prompt.body_sha256,
     spool_id: prompt.spool_id,
   })

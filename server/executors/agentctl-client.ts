@@ -44,7 +44,7 @@ export class DaemonUnreachable extends Error {}
 const CALL_TIMEOUT_MS = 10_000
 /** Agents take seconds to start and to load; the daemon itself gives up after a minute. */
 const AGENT_START_TIMEOUT_MS = 120_000
-/** Some parts of an archive over a slow line. */
+/** Some parts of an archive, or a picture, over a slow line. */
 const UPLOAD_TIMEOUT_MS = 10 * 60_000
 
 const agent = new http.Agent({ keepAlive: true, maxSockets: 64 })
@@ -174,6 +174,14 @@ export function createAgentctlClient(endpoint: Endpoint) {
     putAgent: (id: string, epoch: number, body: PutAgent) =>
       ask(PutAgentAnswer, { method: "PUT", path: path(id, "/agent"), body, epoch, timeoutMs: AGENT_START_TIMEOUT_MS }),
     stopAgent: (id: string, epoch: number) => call({ method: "DELETE", path: path(id, "/agent"), epoch }),
+    putAttachment: (id: string, epoch: number, file: { sha256: string; name: string }, bytes: Uint8Array) =>
+      call({
+        method: "PUT",
+        path: path(id, `/attachments/${file.sha256}?${new URLSearchParams({ name: file.name })}`),
+        bytes,
+        epoch,
+        timeoutMs: UPLOAD_TIMEOUT_MS,
+      }),
     putPrompt: (id: string, epoch: number, promptId: string, body: PutPrompt) =>
       ask(PutPromptAnswer, { method: "PUT", path: path(id, `/prompts/${encodeURIComponent(promptId)}`), body, epoch }),
     cancel: (id: string, epoch: number, run_id: string) => call({ method: "POST", path: path(id, "/cancel"), body: { run_id }, epoch }),

@@ -1,3 +1,4 @@
+import { type Attachment, isPicture } from "../../lib/contracts/attachments"
 import type { SessionEvent } from "../../lib/contracts/events"
 
 /** Limits of the injected history, in characters. A history larger than the budget loses its oldest entries first. */
@@ -30,16 +31,24 @@ export function renderContext(events: readonly SessionEvent[], request: string, 
 /** What an agent saw and said, in order: a user's message stands where it was delivered, not where it was queued. */
 function historyEntries(events: readonly SessionEvent[]): string[] {
   const waiting = new Map<string, string>()
+  const brought = new Map<string, readonly Attachment[]>()
   const tools = new Map<string, string>()
   const entries: string[] = []
   for (const event of events) {
     switch (event.kind) {
       case "prompt.queued":
+        brought.set(event.prompt_id, event.attachments ?? [])
+        waiting.set(event.prompt_id, event.content)
+        break
       case "prompt.edited":
         waiting.set(event.prompt_id, event.content)
         break
       case "prompt.delivering":
-        entries.push(`[USER]: ${cut(waiting.get(event.prompt_id) ?? "", MESSAGE_LIMIT)}`)
+        entries.push(
+          [`[USER]: ${cut(waiting.get(event.prompt_id) ?? "", MESSAGE_LIMIT)}`, ...(brought.get(event.prompt_id) ?? []).map(named)].join(
+            "\n",
+          ),
+        )
         break
       case "message.agent":
         entries.push(`[ASSISTANT]: ${cut(event.content, MESSAGE_LIMIT)}`)
@@ -62,6 +71,9 @@ function historyEntries(events: readonly SessionEvent[]): string[] {
   }
   return entries
 }
+
+/** In words: what it looked like went to the agent that saw it. */
+const named = (attachment: Attachment) => `[${isPicture(attachment) ? "picture" : "file"}: ${attachment.name}]`
 
 /** Whole characters only: half of a surrogate pair would reach the agent as garbage. */
 export function cut(text: string, limit: number): string {

@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { AdminAct, AdminArchives, AdminExecutor, AdminSessions, AdminSessionsQuery, Recovery } from "../../lib/contracts/admin"
+import { UploadQuery, UploadResult } from "../../lib/contracts/attachments"
 import { SessionEvent } from "../../lib/contracts/events"
 import { RestorePreview, RestoreResult, RestoreTask, RestoreWhich } from "../../lib/contracts/restore"
 import { SessionStatusReport } from "../../lib/contracts/status"
@@ -76,6 +77,15 @@ export const calls: Call[] = [
     status: 202,
     answer: AppendResult,
   },
+  {
+    method: "post",
+    path: "/attachments",
+    summary: "Upload a picture or file (its bytes as body) for a message to take along; unsent it is kept for a day",
+    query: UploadQuery,
+    status: 201,
+    answer: UploadResult,
+  },
+  { method: "get", path: "/attachments/{attachmentId}", summary: "The bytes of one's own attachment", status: 200 },
   {
     method: "get",
     path: "/tasks/{taskId}/restore",

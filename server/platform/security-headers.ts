@@ -1,6 +1,9 @@
 import { randomBytes } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
 
+/** Files of agents and people are answered under the API's address: none of them may act there, whatever it is taken for. */
+const NO_PAGE = "default-src 'none'; sandbox; frame-ancestors 'none'"
+
 /**
  * Headers on every answer. Next reads the nonce from the request's own CSP header and puts it on its scripts, so that none
  * but ours run; in development React needs eval for its overlays.
@@ -21,7 +24,7 @@ export function setSecurityHeaders(request: IncomingMessage, response: ServerRes
   ].join("; ")
   request.headers["content-security-policy"] = policy
   request.headers["x-nonce"] = nonce
-  response.setHeader("content-security-policy", policy)
+  response.setHeader("content-security-policy", request.url?.startsWith("/api/v1/") ? NO_PAGE : policy)
   response.setHeader("x-content-type-options", "nosniff")
   response.setHeader("x-frame-options", "DENY")
   response.setHeader("referrer-policy", "same-origin")

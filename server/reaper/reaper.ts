@@ -1,13 +1,17 @@
 import type { ArchiveStore } from "../archive"
+import type { Attachments } from "../attachments"
 import type { Coordinator } from "../execution"
 import type { Logger } from "../platform/logger"
 import { type Expired, type FindDeps, findExpired } from "./find-expired"
 
 const DAY_MS = 24 * 3_600_000
 
-export type ReaperDeps = FindDeps & { coordinator: Coordinator; store: ArchiveStore; logger: Logger }
+export type ReaperDeps = FindDeps & { coordinator: Coordinator; store: ArchiveStore; attachments: Attachments; logger: Logger }
 
-/** Puts expired executors away, one after the other: archived and verified first, never on an uncertain signal. */
+/**
+ * Puts expired executors away, one after the other: archived and verified first, never on an uncertain signal. What was attached
+ * and never sent goes on its rounds, too.
+ */
 export function startReaper(deps: ReaperDeps) {
   const { logger, config } = deps
   let round: Promise<void> | null = null
@@ -16,6 +20,7 @@ export function startReaper(deps: ReaperDeps) {
 
   async function once() {
     await finishDeletions(deps)
+    await deps.attachments.removeUnused()
     for (const expired of await findExpired(deps)) {
       if (stopped) return
       if (expired.blocked === null) await putAway(deps, expired)

@@ -3,6 +3,7 @@ import type { NewEvent } from "../../lib/contracts/events"
 import { isTerminalState, type SessionState } from "../../lib/contracts/status"
 import type { AppendResult } from "../../lib/contracts/task"
 import { killPoint } from "../../lib/host/kill-point"
+import { attachmentsOf, findWanted, requireFree, taken } from "../attachments"
 import { type Person, requireSession, requireTask } from "../auth"
 import { taskAtWork } from "../execution"
 import { type Change, guard, isConflict, StoreRefused, updateAny } from "../journal"
@@ -17,6 +18,8 @@ const LIVING = ["none", "starting", "ready", "error", "stopped"]
 
 export type Append = {
   message: string
+  /** Ids of what was uploaded for it. */
+  attachments?: readonly string[] | undefined
   session_id?: string | undefined
   client_message_id?: string | undefined
   /** Rows that change with the message, or not at all. */
@@ -35,8 +38,10 @@ export async function appendMessage(deps: SessionDeps, person: Person, taskId: n
 async function acceptMessage(deps: SessionDeps, person: Person, task: Task, sessionId: string, input: Append): Promise<AppendResult> {
   const clientId = input.client_message_id ?? null
   for (let refusals = 0; ; ) {
+    // Looked at before the message itself: what this very message has taken meanwhile is found with it.
+    const wanted = await findWanted(deps.db, person.id, input.attachments)
     const known = clientId ? await deps.db.prompt.findFirst({ where: { task_id: task.id, client_message_id: clientId } }) : null
-    if (known) return sameAppend(deps, known, input.message)
+    if (known) return sameAppend(deps, known, input)
 
     const session = await requireSession(deps.db, person, sessionId)
     if (session.task_id !== task.id) throw new AppError("NOT_FOUND", "There is no such session in this task.", { entity: "session" })
@@ -45,6 +50,7 @@ async function acceptMessage(deps: SessionDeps, person: Person, task: Task, sess
     const expiry = await loadExpiry(deps, task, session.id)
     if (expiry.reason !== null) throw expiredError(task, expiry, expiry.reason)
     requireResumable(deps, expiry.executor, session.agent)
+    const attachments = requireFree(wanted)
 
     const waiting = await deps.db.prompt.findMany({
       where: { session_id: session.id, state: { in: ["queued", "held"] } },
@@ -57,7 +63,7 @@ async function acceptMessage(deps: SessionDeps, person: Person, task: Task, sess
     const interrupts = tokens.length > 0 && session.open_run_id !== null
     const ranks = waiting.map((prompt) => prompt.rank)
     const rank = ranks.length === 0 ? 0 : interrupts ? Math.min(...ranks) - 1 : Math.max(...ranks) + 1
-    const message = queued(input.message, rank, clientId)
+    const message = queued(input.message, attachments, rank, clientId)
     // A fresh message while a question is open takes the question back: the run is cancelled, and this goes next.
     const takeBack: NewEvent[] = interrupts
       ? [
@@ -84,6 +90,7 @@ async function acceptMessage(deps: SessionDeps, person: Person, task: Task, sess
           interrupts || session.open_run_id === null
             ? taskAtWork(task.id, deps.clock.now().toISOString())
             : updateAny("tasks", { id: task.id }, { last_activity_at: deps.clock.now().toISOString() }),
+          ...taken(attachments, session.id),
           ...(input.alongside?.(message.prompt_id) ?? []),
         ],
         events: [...message.events, ...takeBack],
@@ -111,18 +118,24 @@ export async function newestSession(deps: Pick<SessionDeps, "db">, taskId: numbe
   return session.id
 }
 
-/** An id stands for one message: another text under it is a mistake of the caller's. */
-export async function requireSameMessage(deps: Pick<SessionDeps, "db">, prompt: Prompt, message: string): Promise<void> {
+/** An id stands for one message: another text under it, or other attachments, is a mistake of the caller's. */
+export async function requireSameMessage(
+  deps: Pick<SessionDeps, "db">,
+  prompt: Prompt,
+  given: { message: string; attachments?: readonly string[] | undefined },
+): Promise<void> {
   const first = await deps.db.sessionEvent.findFirst({
     where: { session_id: prompt.session_id, kind: "prompt.queued", payload: { contains: prompt.id } },
     orderBy: { seq: "asc" },
   })
   const original = first ? (JSON.parse(first.payload) as { content: string }).content : JSON.parse(prompt.content)
-  if (original !== message) throw new AppError("IDEMPOTENCY_CONFLICT", "This client_message_id was used for another message.", {})
+  const attached = attachmentsOf(prompt).map(({ id }) => id)
+  if (original !== given.message || attached.join() !== [...new Set(given.attachments)].join())
+    throw new AppError("IDEMPOTENCY_CONFLICT", "This client_message_id was used for another message.", {})
 }
 
-async function sameAppend(deps: SessionDeps, prompt: Prompt, message: string): Promise<AppendResult> {
-  await requireSameMessage(deps, prompt, message)
+async function sameAppend(deps: SessionDeps, prompt: Prompt, input: Append): Promise<AppendResult> {
+  await requireSameMessage(deps, prompt, input)
   const ahead = await deps.db.prompt.count({ where: { session_id: prompt.session_id, state: "queued", rank: { lt: prompt.rank } } })
   return {
     task_id: prompt.task_id,

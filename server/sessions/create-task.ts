@@ -1,9 +1,11 @@
+import type { Attachment } from "../../lib/contracts/attachments"
 import { AppError } from "../../lib/contracts/errors"
 import type { NewEvent } from "../../lib/contracts/events"
 import type { CreateTask, SessionView, TaskView } from "../../lib/contracts/task"
+import { findWanted, requireFree, taken } from "../attachments"
 import type { Person } from "../auth"
 import { requireTask } from "../auth"
-import { type Change, insert } from "../journal"
+import { type Change, type Commit, insert, isConflict } from "../journal"
 import { ids } from "../platform/ids"
 import type { SessionDeps } from "./deps"
 import { requireMessageSize, toTitle } from "./limits"
@@ -27,15 +29,18 @@ export async function createTask(
 
   const now = deps.clock.now().toISOString()
   const session_id = ids.session()
-  const { refs } = await deps.journal.commit({
+  const free = async () => requireFree(await findWanted(deps.db, person.id, input.attachments))
+  const attachments = await free()
+  const commit: Commit = {
     session: { id: session_id, task_id: 0, user_id: person.id },
     rows: [
+      ...taken(attachments, session_id),
       insert(
         "tasks",
         {
           owner_id: person.id,
           type: input.type,
-          title: toTitle(input.title ?? input.message),
+          title: toTitle(input.title ?? (input.message.trim() || (attachments[0]?.name ?? ""))),
           state: "IN_PROGRESS",
           agent: input.agent,
           repository,
@@ -55,7 +60,12 @@ export async function createTask(
         branch: null,
       }),
     ],
-    events: [created(), ...queued(input.message, 0, null).events],
+    events: [created(), ...queued(input.message, attachments, 0, null).events],
+  }
+  const { refs } = await deps.journal.commit(commit).catch(async (error) => {
+    // Another message took one of them in this very moment: the second look names it.
+    if (isConflict(error)) await free()
+    throw error
   })
   const taskId = refs.task_id as number
   deps.coordinator.poke(session_id, { wake: true })
@@ -117,12 +127,13 @@ async function requireSibling(deps: SessionDeps, taskId: number, sessionId: stri
 
 const created = (): NewEvent => ({ kind: "session.state_changed", from: null, to: "CREATED", cause: "created" })
 
-export function queued(content: string, rank: number, client_message_id: string | null) {
+export function queued(content: string, attachments: readonly Attachment[], rank: number, client_message_id: string | null) {
   const message_id = ids.message()
   const prompt_id = ids.prompt()
+  const attached = attachments.length > 0 ? { attachments: [...attachments] } : {}
   const events: NewEvent[] = [
-    { kind: "message.user", message_id, content, prompt_id },
-    { kind: "prompt.queued", prompt_id, message_id, content, rank, client_message_id },
+    { kind: "message.user", message_id, content, ...attached, prompt_id },
+    { kind: "prompt.queued", prompt_id, message_id, content, ...attached, rank, client_message_id },
   ]
   return { message_id, prompt_id, events }
 }

@@ -5,6 +5,7 @@ import type { RestorePreview, RestoreResult, RestoreTask } from "../../lib/contr
 import { isTerminalState, type SessionState, type TaskState } from "../../lib/contracts/status"
 import type { TaskType } from "../../lib/contracts/task"
 import { killPoint } from "../../lib/host/kill-point"
+import { findWanted, requireFree, taken } from "../attachments"
 import { type Person, requireSession, requireTask } from "../auth"
 import { guard, isConflict, StoreRefused, update } from "../journal"
 import type { ExecutorRunning, Session, Task } from "../platform/database"
@@ -75,11 +76,14 @@ async function restoreNow(
   if (back && task.last_restore === null)
     throw new AppError("TASK_NOT_RESTORABLE", "This task has not expired: write to it as it is.", { state: task.state })
 
+  const wanted = await findWanted(deps.db, person.id, input.attachments)
   const restores = back ? task.restores : task.restores + 1
-  const clientId = input.client_message_id ?? (input.message === undefined ? null : textKey(restores, input.message))
+  const clientId = input.client_message_id ?? (input.message === undefined ? null : textKey(restores, input.message, wanted.ids))
   const known = clientId ? await deps.db.prompt.findFirst({ where: { task_id: task.id, client_message_id: clientId } }) : null
-  if (known && input.message !== undefined) await requireSameMessage(deps, known, input.message)
+  if (known && input.message !== undefined)
+    await requireSameMessage(deps, known, { message: input.message, attachments: input.attachments })
   const message = input.message !== undefined && !known ? input.message : null
+  const attachments = message === null ? [] : requireFree(wanted)
   if (message !== null) requireResumable(deps, expiry.executor, session.agent)
 
   const answer = back ? (JSON.parse(task.last_restore as string) as RestoreResult) : answerFor(task, expiry)
@@ -104,11 +108,12 @@ async function restoreNow(
           { id: task.id, restores: task.restores },
           { updated_at: at, last_activity_at: at, ...rows, ...(message === null ? {} : { state: "IN_PROGRESS" }) },
         ),
+        ...taken(attachments, session.id),
       ],
       events: [
         ...(back ? [] : await revive(deps, expiry.executor)),
         ...(isTerminalState(session.state as SessionState) ? [reopened(session)] : []),
-        ...(message === null ? [] : queued(message, await lastRank(deps, session.id), clientId).events),
+        ...(message === null ? [] : queued(message, attachments, await lastRank(deps, session.id), clientId).events),
       ],
     })
   }
@@ -126,8 +131,11 @@ const answerFor = (task: Task, { executor }: TaskExpiry): RestoreResult => {
   return { success: true, task_id: task.id, task_type: task.type as TaskType, executor_rebuilt, message }
 }
 
-/** Without an id the text names the message: a second click on the same dialog is the same message. */
-const textKey = (restores: number, message: string) => `restore:${restores}:${createHash("sha256").update(message).digest("hex")}`
+/** Without an id what it says names the message: a second click on the same dialog is the same message. */
+const textKey = (restores: number, message: string, attachments: readonly string[]) =>
+  `restore:${restores}:${createHash("sha256")
+    .update([message, ...attachments].join("\0"))
+    .digest("hex")}`
 
 const reopened = (session: Session): NewEvent => ({
   kind: "session.state_changed",

@@ -81,6 +81,7 @@ export async function purgeTask(deps: SessionDeps, taskId: number): Promise<void
       remove("archives", { session_id: id }),
       remove("session_events", { session_id: id }),
       remove("prompts", { session_id: id }),
+      remove("attachments", { session_id: id }),
       remove("review_comments", { session_id: id }),
       remove("resume_tokens", { session_id: id }),
       remove("workers", { session_id: id }),

@@ -1,4 +1,6 @@
+import type { Attachment } from "../../lib/contracts/attachments"
 import type { SkippedRecord } from "../../lib/contracts/transfer"
+import { readContent, sha256 } from "../attachments"
 import { createReplay, parseRow } from "../journal"
 import type { Database } from "../platform/database"
 import { readLog } from "./read-log"
@@ -39,6 +41,7 @@ export async function examineSession(db: Database, sessionId: string): Promise<F
     session: { ...session, last_seq: 0, state: "CREATED", ...NO_RUN },
     executor: { ...born, status: "none", agent_execution_id: null, resume_token: null, context_pending: 0, worktree_path: null },
   })
+  const attached: Attachment[] = []
   for (let after = 0; ; ) {
     const page = await db.sessionEvent.findMany({
       where: { session_id: sessionId, seq: { gt: after } },
@@ -50,12 +53,18 @@ export async function examineSession(db: Database, sessionId: string): Promise<F
       const event = parseRow(row)
       if (event.kind !== row.kind) find(`event ${row.seq} (${row.kind}) is of a version this build does not know`)
       replay.take(event)
+      if (event.kind === "message.user") attached.push(...(event.attachments ?? []))
     }
     const last = page.at(-1)
     if (!last) break
     after = last.seq
   }
   for (const { seq, kind, table } of replay.surprises) find(`event ${seq} (${kind}) does not fit the ${table} before it`)
+  for (const { id, name, sha256: hash } of attached) {
+    const content = await readContent(db, sessionId, id)
+    if (content === null) find(`attachment ${id} (${name}) is missing`)
+    else if (sha256(content) !== hash) find(`attachment ${id} (${name}) is not what was attached`)
+  }
   const rows = {
     sessions: [session],
     executors_running: [executor],
@@ -87,7 +96,11 @@ const NO_RUN = {
 /** Reads an exported log without a server and tells what a reader would have to leave out. */
 export async function examineLog(source: AsyncIterable<Buffer>, sessionId: string, file: string) {
   const skipped: SkippedRecord[] = []
+  const attachments: Attachment[] = []
   let events = 0
-  for await (const { event } of readLog(source, sessionId, file, (record) => skipped.push(record))) if (event) events += 1
-  return { events, skipped }
+  for await (const { event } of readLog(source, sessionId, file, (record) => skipped.push(record))) {
+    if (event) events += 1
+    if (event?.kind === "message.user") attachments.push(...(event.attachments ?? []))
+  }
+  return { events, skipped, attachments }
 }

@@ -1,4 +1,5 @@
 import { ExportedTokens, SessionSnapshot } from "../../lib/contracts/transfer"
+import { readContent } from "../attachments"
 import type { Database, EventRow, ResumeToken, Session } from "../platform/database"
 import { interruptionOf, statusOf } from "../status"
 import { TAR_END, tarHeader, tarPadding } from "./tar"
@@ -7,7 +8,7 @@ const PAGE = 1_000
 
 export type ExportFile = { name: string; size: number; content: () => AsyncIterable<Buffer> }
 
-/** The three files of a session, as of now. The log is read twice, once for its size, so that nothing is held in memory. */
+/** The three files of a session, as of now, and what was attached to its messages. The log is read twice, once for its size, so that nothing is held in memory. */
 export async function exportFiles(db: Database, session: Session): Promise<ExportFile[]> {
   const [task, executor, tokens] = await Promise.all([
     db.task.findUniqueOrThrow({ where: { id: session.task_id } }),
@@ -40,7 +41,26 @@ export async function exportFiles(db: Database, session: Session): Promise<Expor
     json(`${session.id}.json`, snapshot),
     { name: `${session.id}.messages.jsonl`, size, content: log },
     json(`${session.id}.tokens.json`, index),
+    ...(await attachedFiles(db, session)),
   ]
+}
+
+/** Each content once, under its hash, whatever it was called. */
+async function attachedFiles(db: Database, session: Session): Promise<ExportFile[]> {
+  const rows = await db.attachment.findMany({
+    where: { session_id: session.id },
+    distinct: ["sha256"],
+    orderBy: { id: "asc" },
+    select: { id: true, bytes: true, sha256: true },
+  })
+  return rows.map(({ id, bytes, sha256 }) => ({
+    name: `attachments/${sha256}`,
+    size: bytes,
+    async *content() {
+      const content = await readContent(db, session.id, id)
+      if (content) yield content
+    },
+  }))
 }
 
 export async function* toTar(files: readonly ExportFile[], modified: Date): AsyncGenerator<Uint8Array> {

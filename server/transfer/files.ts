@@ -1,24 +1,29 @@
+import { createHash } from "node:crypto"
 import { createReadStream, createWriteStream, existsSync, statSync } from "node:fs"
 import { mkdir, readdir } from "node:fs/promises"
-import { basename, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import type { Database, Session } from "../platform/database"
 import { examineLog, examineSession } from "./doctor"
 import { type ExportFile, exportFiles, toTar } from "./export-session"
+import { ATTACHED } from "./import-attachments"
 import { readTar } from "./tar"
 
 const LOG = /(sess_[A-Za-z0-9_-]{1,100})\.messages\.jsonl$/
 
-/** The three files as files, for people who look at them with other tools. */
+/** The session's files as files, for people who look at them with other tools. */
 export async function exportToFolder(db: Database, session: Session, folder: string): Promise<string[]> {
   await mkdir(folder, { recursive: true })
   const files = await exportFiles(db, session)
-  for (const file of files) await pipeline(Readable.from(file.content()), createWriteStream(join(folder, file.name), { mode: 0o600 }))
+  for (const file of files) {
+    await mkdir(dirname(join(folder, file.name)), { recursive: true })
+    await pipeline(Readable.from(file.content()), createWriteStream(join(folder, file.name), { mode: 0o600 }))
+  }
   return files.map((file) => join(folder, file.name))
 }
 
-/** An export as a stream of tar, whether it lies there as one file or as a folder of three. */
+/** An export as a stream of tar, whether it lies there as one file or as a folder of them. */
 export async function* readExport(path: string): AsyncGenerator<Uint8Array> {
   if (!existsSync(path)) throw new Error(`There is no ${path || "file: name a folder or a tar file"}.`)
   if (statSync(path).isDirectory()) yield* toTar(await filesIn(path), new Date())
@@ -26,7 +31,8 @@ export async function* readExport(path: string): AsyncGenerator<Uint8Array> {
 }
 
 async function filesIn(folder: string): Promise<ExportFile[]> {
-  const names = (await readdir(folder)).filter((name) => name.startsWith("sess_")).sort()
+  const attached = (await readdir(join(folder, "attachments")).catch(() => [])).map((name) => `attachments/${name}`)
+  const names = [...(await readdir(folder)).filter((name) => name.startsWith("sess_")).sort(), ...attached.sort()]
   return names.map((name) => {
     const path = join(folder, name)
     return { name, size: statSync(path).size, content: () => createReadStream(path) as AsyncIterable<Buffer> }
@@ -35,14 +41,30 @@ async function filesIn(folder: string): Promise<ExportFile[]> {
 
 /** Prints what a reader would leave out of an export; the exit code says whether it is anything. */
 export async function examineExport(path: string): Promise<void> {
+  const attached = new Map<string, string>()
+  const whole = new Set<string>()
   for await (const entry of readTar(readExport(path))) {
+    const hash = ATTACHED.exec(entry.name)?.[1]
+    if (hash && (await hashOf(entry.content)) === hash) whole.add(hash)
     const id = LOG.exec(entry.name)?.[1]
     if (!id) continue
-    const { events, skipped } = await examineLog(entry.content, id, basename(entry.name))
+    const { events, skipped, attachments } = await examineLog(entry.content, id, basename(entry.name))
     console.log(`${entry.name}: ${events} events can be read, ${skipped.length} records are damaged or unknown`)
     for (const { line, reason, kept } of skipped) console.log(`  line ${line}: ${reason}${kept ? ", kept as it is" : ", left out"}`)
+    for (const { sha256, name } of attachments) attached.set(sha256, name)
     if (skipped.length > 0) process.exitCode = 1
   }
+  for (const [hash, name] of attached) {
+    if (whole.has(hash)) continue
+    console.log(`attachments/${hash}: ${name} is missing, or is not what was attached`)
+    process.exitCode = 1
+  }
+}
+
+async function hashOf(content: AsyncIterable<Buffer>): Promise<string> {
+  const hash = createHash("sha256")
+  for await (const chunk of content) hash.update(chunk)
+  return hash.digest("hex")
 }
 
 /** Every session's rows against its log. Changes nothing. */

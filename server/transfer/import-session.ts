@@ -1,3 +1,4 @@
+import type { Attachment } from "../../lib/contracts/attachments"
 import { AppError } from "../../lib/contracts/errors"
 import type { EventOf, NewEvent } from "../../lib/contracts/events"
 import type { SessionState } from "../../lib/contracts/status"
@@ -20,6 +21,7 @@ import {
 import type { Clock } from "../platform/clock"
 import type { Database } from "../platform/database"
 import { ids } from "../platform/ids"
+import { ATTACHED, stageAttachments } from "./import-attachments"
 import { readLog } from "./read-log"
 import { NotATar, readTar, type TarEntry } from "./tar"
 
@@ -54,11 +56,13 @@ export async function importSession(
   await forgetOldStaging(deps)
   const staging = ids.staging()
   try {
-    const read = await readFiles(deps, staging, source, skip)
-    const result = await makeSession(deps, person, staging, read, skipped, options)
+    const attachments = stageAttachments(deps, staging, person.id, skip)
+    const read = await readFiles(deps, staging, source, attachments, skip)
+    const missing = await attachments.settle(read.attachments)
+    const result = await makeSession(deps, person, staging, read, missing, skipped, options)
     return { ...result, skipped: skips, skipped_count: skipped }
   } catch (error) {
-    await deps.journal.write([remove("session_events", { session_id: staging })])
+    await deps.journal.write([remove("session_events", { session_id: staging }), remove("attachments", { session_id: staging })])
     if (error instanceof NotATar) throw invalid(error.message)
     // A run, prompt or token of this log is here already, in another session.
     if (error instanceof StoreRefused)
@@ -69,11 +73,19 @@ export async function importSession(
 
 type Read = Awaited<ReturnType<typeof readFiles>>
 
-async function readFiles(deps: ImportDeps, staging: string, source: AsyncIterable<Uint8Array>, skip: (record: SkippedRecord) => void) {
+async function readFiles(
+  deps: ImportDeps,
+  staging: string,
+  source: AsyncIterable<Uint8Array>,
+  attachments: ReturnType<typeof stageAttachments>,
+  skip: (record: SkippedRecord) => void,
+) {
   let id: string | null = null
   let snapshot: SessionSnapshot | null = null
   let replayed: Awaited<ReturnType<typeof stageLog>> | null = null
   for await (const entry of readTar(source)) {
+    const attached = ATTACHED.exec(entry.name)?.[1]
+    if (attached) await attachments.take(entry, attached)
     const [, session, suffix] = FILE.exec(entry.name) ?? []
     if (!session) continue
     if (id !== null && id !== session) throw invalid("The files are of different sessions.")
@@ -101,6 +113,7 @@ async function stageLog(deps: ImportDeps, staging: string, entry: TarEntry, id: 
   let items = NOTHING_OPEN
   let count = 0
   let firstMessage: string | null = null
+  const attachments = new Map<string, Attachment>()
   let firstAt: string | null = null
   const ends: { seq: number; terminal_run_id: string }[] = []
   let batch: Change[] = []
@@ -119,12 +132,15 @@ async function stageLog(deps: ImportDeps, staging: string, entry: TarEntry, id: 
       replay.take(event)
       if (event.kind === "run.started") items = NOTHING_OPEN
       items = foldOpenItems(items, event)
-      if (event.kind === "message.user") firstMessage ??= event.content
+      if (event.kind === "message.user") {
+        firstMessage ??= event.content
+        for (const attachment of event.attachments ?? []) attachments.set(attachment.id, attachment)
+      }
     } else Object.assign(replay.rows.sessions[0] as Rows, { last_seq: row.seq, updated_at: row.ts })
     if (batch.length >= STAGED_AT_ONCE) await flush()
   }
   await flush()
-  return { rows: replay.rows, items, ends, count, firstMessage, firstAt }
+  return { rows: replay.rows, items, ends, count, firstMessage, firstAt, attachments: [...attachments.values()] }
 }
 
 async function makeSession(
@@ -132,6 +148,7 @@ async function makeSession(
   person: Person,
   staging: string,
   read: Read,
+  missing: readonly Attachment[],
   skipped: number,
   options: Parameters<typeof importSession>[3],
 ): Promise<Omit<ImportResult, "skipped" | "skipped_count">> {
@@ -173,6 +190,7 @@ async function makeSession(
       ...rows.resume_tokens.map((row) => insert("resume_tokens", { ...row, id: row.id as string })),
       ...rows.workers.map((row) => insert("workers", { ...row, id: row.id as string })),
       updateAny("session_events", { session_id: staging }, { session_id: id }),
+      updateAny("attachments", { session_id: staging }, { session_id: id }),
       ...read.ends.map(({ seq, terminal_run_id }) => update("session_events", { session_id: id, seq }, { terminal_run_id })),
       await newGeneration(deps.db),
     ],
@@ -198,10 +216,12 @@ async function makeSession(
     events: read.count,
     held_prompts: waiting.length,
     interrupted_run: run_id,
-    notes:
-      wanted !== null && repository === null
+    notes: [
+      ...(wanted !== null && repository === null
         ? [`The repository ${wanted} cannot be used here: the session goes on in a folder of its own.`]
-        : [],
+        : []),
+      ...(missing.length > 0 ? [`What was attached did not all come along: ${missing.map(({ name }) => name).join(", ")}.`] : []),
+    ],
   }
 }
 
@@ -209,12 +229,11 @@ async function makeSession(
 async function forgetOldStaging({ db, journal, clock }: ImportDeps): Promise<void> {
   const first = ids.stagingAt(0)
   const last = ids.stagingAt(clock.now().getTime() - STAGING_KEPT_MS)
-  const old = await db.sessionEvent.findMany({
-    where: { session_id: { gte: first, lt: last } },
-    distinct: ["session_id"],
-    select: { session_id: true },
-  })
-  for (const { session_id } of old) await journal.write([remove("session_events", { session_id })])
+  const old = { where: { session_id: { gte: first, lt: last } }, select: { session_id: true } }
+  const events = await db.sessionEvent.findMany({ ...old, distinct: ["session_id"] })
+  const attachments = await db.attachment.findMany({ ...old, distinct: ["session_id"] })
+  for (const { session_id } of events) await journal.write([remove("session_events", { session_id })])
+  for (const { session_id } of attachments) await journal.write([remove("attachments", { session_id })])
 }
 
 /** Nothing of it runs here. A run's own end already leads out of RUNNING. */

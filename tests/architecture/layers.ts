@@ -8,6 +8,7 @@ const SERVER_RANKS: Record<string, number> = {
   "resume-tokens": 2,
   agents: 2,
   auth: 2,
+  attachments: 2,
   executors: 3,
   history: 3,
   archive: 3,

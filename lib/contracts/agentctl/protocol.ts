@@ -131,8 +131,24 @@ export const PutAgentAnswer = z.object({
 })
 export type PutAgentAnswer = z.infer<typeof PutAgentAnswer>
 
-/** PUT /sessions/{id}/prompts/{prompt_id}: at most once per id, for ever; a repeat answers `duplicate: true` and does nothing. */
-export const PutPrompt = z.object({ spool_id: z.string(), run_id: z.string(), content: z.string(), body_sha256: z.string() })
+/**
+ * PUT /sessions/{id}/attachments/{sha256}?name=: the bytes themselves, kept beside the spool for as long as the session lives;
+ * repeating it changes nothing. A daemon that does not know the call answers NOT_FOUND, before any prompt is on its way.
+ */
+export const AttachmentName = z.string().min(1).max(1000)
+export const Sha256 = z.string().regex(/^[0-9a-f]{64}$/)
+
+/**
+ * PUT /sessions/{id}/prompts/{prompt_id}: at most once per id, for ever; a repeat answers `duplicate: true` and does nothing.
+ * `body_sha256` covers text and attachments. Attachments were put before.
+ */
+export const PutPrompt = z.object({
+  spool_id: z.string(),
+  run_id: z.string(),
+  content: z.string(),
+  attachments: z.array(z.object({ name: AttachmentName, mime_type: z.string(), sha256: Sha256 })).optional(),
+  body_sha256: z.string(),
+})
 export type PutPrompt = z.infer<typeof PutPrompt>
 export const PutPromptAnswer = z.object({ accepted: z.literal(true), duplicate: z.boolean() })
 

@@ -1,4 +1,11 @@
-import { type ClientConnection, client, type ListSessionsResponse, methods, type NewSessionRequest } from "@agentclientprotocol/sdk"
+import {
+  type ClientConnection,
+  client,
+  type ListSessionsResponse,
+  methods,
+  type NewSessionRequest,
+  type PromptCapabilities,
+} from "@agentclientprotocol/sdk"
 import type { PutAgent, Recollection } from "../../../lib/contracts/agentctl/protocol"
 import { Failure, messageOf } from "../failure"
 import { Permissions } from "../permissions"
@@ -6,6 +13,7 @@ import { Recorder } from "../recorder"
 import type { Spool } from "../spool"
 import { type AgentExit, AgentProcess, agentEnvironment, secretsIn } from "./agent-process"
 import { readTextFile, writeTextFile } from "./fs"
+import { type Attached, promptBlocks } from "./prompt-blocks"
 import { Terminals } from "./terminals"
 import { openWire, type Wire } from "./wire"
 
@@ -42,10 +50,12 @@ export class Agent {
   private readonly connection: ClientConnection
   private agentSessionId = ""
   private mayAsk = false
+  private takes: PromptCapabilities = {}
 
   constructor(
     readonly process: AgentProcess,
     private readonly workspace: string,
+    private readonly attachments: string,
     spool: Spool,
     env: NodeJS.ProcessEnv,
   ) {
@@ -70,8 +80,15 @@ export class Agent {
     void this.connection.closed.then(() => this.end())
   }
 
-  static async spawn(options: { sessionId: string; body: PutAgent; workspace: string; dataDir: string; spool: Spool }): Promise<Agent> {
-    const { sessionId, body, workspace, dataDir, spool } = options
+  static async spawn(options: {
+    sessionId: string
+    body: PutAgent
+    workspace: string
+    attachments: string
+    dataDir: string
+    spool: Spool
+  }): Promise<Agent> {
+    const { sessionId, body, workspace, attachments, dataDir, spool } = options
     const env = agentEnvironment(dataDir, { sessionId, executionId: body.agent_execution_id }, body.env)
     const process = await AgentProcess.spawn({
       executionId: body.agent_execution_id,
@@ -82,7 +99,7 @@ export class Agent {
       dataDir,
       secrets: secretsIn(body.env),
     })
-    return new Agent(process, workspace, spool, env)
+    return new Agent(process, workspace, attachments, spool, env)
   }
 
   /** Up to a conversation that can be prompted. */
@@ -101,6 +118,7 @@ export class Agent {
       throw new Failure("AGENT_START_FAILED", `The agent speaks protocol version ${initialized.protocolVersion}, not ${ACP_VERSION}.`)
     }
     const offered = initialized.agentCapabilities
+    this.takes = offered?.promptCapabilities ?? {}
     const capabilities = { load: offered?.loadSession === true, resume: offered?.sessionCapabilities?.resume != null }
     const strategy = await this.openConversation(start, capabilities)
     const recollection = await this.recollect(strategy, offered?.sessionCapabilities?.list != null)
@@ -109,11 +127,11 @@ export class Agent {
   }
 
   /** The stop reason. Rejects with the agent's error, or with one that has no code when the connection ended. */
-  async prompt(content: string): Promise<string> {
+  async prompt(content: string, attached: readonly Attached[]): Promise<string> {
     this.recorder.replaying = false
     const answer = await this.connection.agent.request(methods.agent.session.prompt, {
       sessionId: this.agentSessionId,
-      prompt: [{ type: "text", text: content }],
+      prompt: promptBlocks(content, attached, this.takes),
     })
     return String(answer?.stopReason ?? "end_turn")
   }
@@ -193,7 +211,7 @@ export class Agent {
         if (!this.mayAsk) return { outcome: { outcome: "cancelled" as const } }
         return this.permissions.ask(params, Promise.race([this.wire.answered(requestId), this.exit.then(() => undefined)]))
       })
-      .onRequest(to.fs.readTextFile, async ({ params }) => ({ content: await readTextFile(this.workspace, params) }))
+      .onRequest(to.fs.readTextFile, async ({ params }) => ({ content: await readTextFile([this.workspace, this.attachments], params) }))
       .onRequest(to.fs.writeTextFile, ({ params }) => writeTextFile(this.workspace, params))
       .onRequest(to.terminal.create, ({ params }) => ({ terminalId: this.terminals.create(params).terminalId }))
       .onRequest(to.terminal.output, ({ params }) => this.terminals.output(params.terminalId))

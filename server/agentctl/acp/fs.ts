@@ -5,12 +5,18 @@ import { RequestError } from "@agentclientprotocol/sdk"
 
 const MAX_READ_BYTES = 16 * 1024 * 1024
 
-/** Reads for the agent, only inside the workspace; `line` counts from 1. */
+/** Reads for the agent, only inside these folders, the first being its workspace; `line` counts from 1. */
 export async function readTextFile(
-  workspace: string,
+  [workspace, ...others]: readonly [string, ...string[]],
   request: { path: string; line?: number | null; limit?: number | null },
 ): Promise<string> {
-  const path = await insideWorkspace(workspace, request.path)
+  const path = await insideWorkspace(workspace, request.path).catch(async (refusal) => {
+    for (const other of others) {
+      const found = isAbsolute(request.path) ? await insideWorkspace(other, request.path).catch(() => null) : null
+      if (found !== null) return found
+    }
+    throw refusal
+  })
   const info = await stat(path).catch(() => null)
   if (!info) throw RequestError.resourceNotFound(request.path)
   if (!info.isFile()) throw RequestError.invalidParams({ path: request.path }, "not a file")

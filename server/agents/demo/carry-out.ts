@@ -14,6 +14,9 @@ export async function carryOut(turn: Turn, command: Command): Promise<StopReason
       await turn.say(words.length > 0 ? `I remember: ${words.join(", ")}` : "I remember nothing yet.")
       break
     }
+    case "look":
+      await tellWhatIsSeen(turn)
+      break
     case "count":
       for (let i = 1; i <= command.upTo; i++) {
         if (i > 1) await turn.pause(command.everyMs)
@@ -60,6 +63,10 @@ export async function carryOut(turn: Turn, command: Command): Promise<StopReason
       await turn.say(turn.help)
       break
     case "talk": {
+      if (turn.seen.length > 0) {
+        await tellWhatIsSeen(turn)
+        break
+      }
       const count = turn.conversation.messagesFromUser()
       await turn.say(
         `I am the demo agent; I do as told but understand little. I have seen ${count} ${count === 1 ? "message" : "messages"} from you. Say \`help\` to see what I can do.`,
@@ -68,6 +75,11 @@ export async function carryOut(turn: Turn, command: Command): Promise<StopReason
     }
   }
   return "end_turn"
+}
+
+async function tellWhatIsSeen(turn: Turn): Promise<void> {
+  const lines = turn.seen.map((line) => `- ${line}`)
+  await turn.say(lines.length > 0 ? `You gave me:\n\n${lines.join("\n")}` : "You gave me nothing to look at. Attach a picture or a file.")
 }
 
 async function writeFile(turn: Turn, path: string, text: string): Promise<void> {

@@ -1,6 +1,7 @@
 export type Command =
   | { kind: "remember"; word: string }
   | { kind: "recall" }
+  | { kind: "look" }
   | { kind: "count"; upTo: number; everyMs: number }
   | { kind: "run"; command: string }
   | { kind: "write"; path: string; text: string }
@@ -37,6 +38,7 @@ export function parseCommand(message: string): Command {
     case "flood":
       return { kind: "flood", updates: wholeNumber(first) ?? 100 }
     case "recall":
+    case "look":
     case "think":
     case "plan":
     case "crash":

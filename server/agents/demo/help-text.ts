@@ -13,6 +13,7 @@ I am a small program, not a model. I speak the same protocol as real coding agen
 | \`run COMMAND\` | ask you first, then run it in the workspace |
 | \`write PATH TEXT\` | write a file and show the change |
 | \`read PATH\` | read a file |
+| \`look\` | tell you what you attached, byte for byte |
 | \`ask QUESTION\` | let you choose an answer |
 | \`think\`, \`plan\` | show my thoughts, or a plan |
 | \`flood 200\` | send 200 large messages at once |

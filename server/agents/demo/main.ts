@@ -7,6 +7,7 @@ import { parseCommand } from "./command"
 import { Conversation } from "./conversation"
 import { helpText } from "./help-text"
 import { readInjectedHistory } from "./injected-history"
+import { lookAt } from "./look"
 import { openStdio } from "./stdio"
 import { talkInTerminal } from "./talk-in-terminal"
 import { Turn } from "./turn"
@@ -14,13 +15,19 @@ import { Turn } from "./turn"
 /** The agents that ship with Rewake: no model, no account, but the real protocol in a process of their own. */
 
 const VARIANTS = {
-  demo: { loads: true, injected: false, memory: "I keep this conversation in a file of my own, so a new process of mine can load it." },
+  demo: {
+    loads: true,
+    injected: false,
+    sees: true,
+    memory: "I keep this conversation in a file of my own, so a new process of mine can load it.",
+  },
   "demo-inject": {
     loads: false,
     injected: true,
+    sees: false,
     memory: "I cannot load an old conversation, but I read the history that is put in front of my first prompt.",
   },
-  "demo-forgetful": { loads: false, injected: false, memory: "I remember only while my process lives." },
+  "demo-forgetful": { loads: false, injected: false, sees: true, memory: "I remember only while my process lives." },
 } as const
 
 const { values } = parseArgs({
@@ -58,7 +65,11 @@ const app = agent({ name: "rewake-demo" })
   .onRequest(methods.agent.initialize, () => ({
     protocolVersion: 1,
     agentInfo: { name: values.variant, version: "0.1.0" },
-    agentCapabilities: { loadSession: variant.loads, ...(variant.loads ? { sessionCapabilities: { resume: {} } } : {}) },
+    agentCapabilities: {
+      loadSession: variant.loads,
+      promptCapabilities: { image: variant.sees, embeddedContext: variant.sees },
+      ...(variant.loads ? { sessionCapabilities: { resume: {} } } : {}),
+    },
     authMethods: [],
   }))
   .onRequest(methods.agent.session.new, async ({ params }) => {
@@ -88,7 +99,7 @@ const app = agent({ name: "rewake-demo" })
     session.turn = cancel
     try {
       const message = await hear(session.conversation, textOf(params.prompt))
-      const turn = new Turn(client, session.conversation, session.cwd, cancel.signal, helpText(variant.memory))
+      const turn = new Turn(client, session.conversation, session.cwd, cancel.signal, helpText(variant.memory), await lookAt(params.prompt))
       const stopReason = await untilCancelled(cancel.signal, () => carryOut(turn, parseCommand(message)))
       if (turn.spoken) await session.conversation.add({ role: "agent", text: turn.spoken })
       return { stopReason }

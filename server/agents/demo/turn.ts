@@ -18,6 +18,8 @@ export class Turn {
     readonly cwd: string,
     readonly cancelled: AbortSignal,
     readonly help: string,
+    /** What came with the message, a line each. */
+    readonly seen: readonly string[] = [],
   ) {}
 
   send(update: SessionUpdate): Promise<void> {

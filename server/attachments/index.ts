@@ -1,0 +1,3 @@
+export { type Attachments, createAttachments, sha256 } from "./attachments"
+export { fileName, mimeType } from "./recognise"
+export { attachmentsOf, findWanted, readContent, requireFree, taken } from "./take"
