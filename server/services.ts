@@ -1,5 +1,5 @@
 import type { SystemStatus } from "./admin"
-import type { AgentRegistry } from "./agents"
+import type { AgentRegistry, McpServers } from "./agents"
 import type { Attachments } from "./attachments"
 import type { ApiTokens, Caller, Credentials, People, SignInLimit } from "./auth"
 import type { Config } from "./platform/config"
@@ -19,6 +19,7 @@ export type Services = {
   logger: Logger
   boot: Boot
   agents: AgentRegistry
+  mcpServers: McpServers
   people: People
   tokens: ApiTokens
   signInLimit: SignInLimit

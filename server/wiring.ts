@@ -6,6 +6,7 @@ import {
   createAgentVariables,
   createCustomAgents,
   createInstalls,
+  createMcpServers,
   createObservations,
   demoAgents,
   readAgentsFile,
@@ -74,6 +75,7 @@ export async function createServices(options: {
     data_dir: config.data_dir,
     env: config.child_env,
   })
+  const mcpServers = createMcpServers({ db, journal, clock, secret: config.auth_secret })
   const executors: Executors = {
     standalone: createStandaloneExecutor({
       data_dir: config.data_dir,
@@ -95,6 +97,7 @@ export async function createServices(options: {
     logger,
     executors,
     agents,
+    mcpServers,
     boot_id: boot.id,
     data_dir: config.data_dir,
     archives: { store: archives, max_bytes: config.archive_max_bytes },
@@ -182,6 +185,7 @@ export async function createServices(options: {
     logger,
     boot,
     agents,
+    mcpServers,
     people,
     tokens,
     signInLimit,

@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { AgentSetup, AgentUsage, OptionValues, RefusedOption, SignInMethod } from "./agent-setup"
 import { Attachment } from "./attachments"
 import { AgentStrategy, InterruptionReason, SessionState, SessionStatus, SurvivalLevel } from "./status"
 import { Outcome, WaitKind, WaitOption } from "./waits"
@@ -158,7 +159,15 @@ export const SessionEvent = z.discriminatedUnion("kind", [
     signal: z.string().nullable(),
     stderr_tail: z.string(),
   }),
-  /** Modes, commands, usage and whatever a newer agent says: kept, not dropped. */
+  /** What it offers to set, what is in force, and its commands: complete, each time anything of it changes. */
+  e("agent.setup_announced", { setup: AgentSetup }),
+  e("agent.usage_reported", { ...maybeRun, usage: AgentUsage }),
+  /** By a person, and not in force yet: all that is chosen so far. */
+  e("agent.options_chosen", { options: OptionValues, by: z.string() }),
+  /** The agent was told, or a new one began with them; those it refused are no longer wanted. */
+  e("agent.options_settled", { options: OptionValues, refused: z.array(RefusedOption) }),
+  e("agent.sign_in_required", { message: z.string(), methods: z.array(SignInMethod) }),
+  /** Whatever else an agent says: kept, not dropped. */
   e("agent.update", { ...maybeRun, update: z.unknown() }),
 
   e("archive.created", { archive_id: z.string(), sha256: z.string(), bytes: z.number(), files: z.number() }),

@@ -68,7 +68,7 @@ export class AgentSlot {
       if (this.stopRequested) throw new Failure("AGENT_START_FAILED", "The agent was stopped before it was ready.")
       if (start.kind === "resolve") resolved = await manager.resolve(start)
       guard = await guardLoad(this.body.session_files ?? [], this.place.transcriptCopies, Date.now())
-      this.begun = await agent.begin(start.kind === "resolve" ? conversation(resolved) : start)
+      this.begun = await agent.begin({ ...this.body, start: start.kind === "resolve" ? conversation(resolved) : start })
       killPoint("agent.begun")
       if (await guard.destroyed()) throw new Failure("AGENT_SESSION_REJECTED", "The agent destroyed its own session file by taking it up.")
       // Before it is announced: a daemon killed in between would otherwise begin anew what the server takes for continued.
@@ -87,6 +87,7 @@ export class AgentSlot {
       capabilities: begun.capabilities,
     })
     spool.append({ kind: "agent.session_announced", agent_execution_id, agent_session_id: begun.agent_session_id })
+    agent.settings.announce()
     this.state = "ready"
     void agent.exit.then((exit) => this.finish(exit))
     await Promise.all([facts.change({ agent: { agent_execution_id, announced, processes } }), spool.durable()])

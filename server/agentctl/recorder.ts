@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto"
 import type { NewSpoolRecord } from "../../lib/contracts/agentctl/protocol"
+import { readUsage } from "./acp/setup"
 import { isConversation, isObject, mapToolOutput, mapUpdate, type ReadTerminal, terminalsIn } from "./acp/updates"
 import { DeltaCoalescer } from "./delta-coalescer"
 import { Failure } from "./failure"
@@ -36,6 +37,8 @@ export class Recorder {
       this.replayed++
       return this.firstReplay()
     }
+    const usage = readUsage(update)
+    if (usage) return this.aside({ kind: "agent.usage_reported", run_id: this.runId, usage })
     const mapped = mapUpdate(update, this.readTerminal)
     if (mapped.type === "text") return this.coalescer.push(mapped.role, mapped.text, mapped.theirs)
     this.remember(update)
@@ -45,6 +48,11 @@ export class Recorder {
   /** Anything but text: the text before it goes first, and the text after it is another message. */
   record(record: NewSpoolRecord): void {
     this.coalescer.endMessage()
+    this.append(record)
+  }
+
+  /** Told beside the conversation: a message that is being said goes on. */
+  aside(record: NewSpoolRecord): void {
     this.append(record)
   }
 

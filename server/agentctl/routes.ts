@@ -8,6 +8,7 @@ import {
   PutAck,
   PutAgent,
   PutGeneration,
+  PutOptions,
   PutPermission,
   PutPrompt,
   PutSession,
@@ -172,6 +173,7 @@ const CHANGES: Record<string, Change> = {
   },
   "PUT prompts/*": (session, body, item) => session.prompt(parse(PromptId, item), parse(PutPrompt, body)),
   "POST cancel": (session, body) => session.cancel(parse(Cancel, body).run_id),
+  "PUT options": async (session, body) => ({ refused: await session.setOptions(parse(PutOptions, body).options) }),
   "PUT permissions/*": async (session, body, item) => ({
     outcome: await session.answerPermission(item, parse(PutPermission, body).outcome),
   }),

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
+import type { OptionValues, RefusedOption } from "../../lib/contracts/agent-setup"
 import type { DaemonSession, PutAgent, PutAgentAnswer, PutPrompt, PutSession, WorkspaceSpec } from "../../lib/contracts/agentctl/protocol"
 import type { Outcome } from "../../lib/contracts/waits"
 import { killPoint } from "../../lib/host/kill-point"
@@ -262,6 +263,14 @@ export class Session {
     const standing = await permissions.answer(permissionId, outcome)
     await this.parts.spool.durable()
     return standing
+  }
+
+  async setOptions(values: OptionValues): Promise<RefusedOption[]> {
+    const { slot } = this
+    if (slot?.state !== "ready" || !slot.agent) throw new Failure("AGENT_NOT_RUNNING", "No agent is ready in this session.")
+    const refused = await slot.agent.settings.apply(values)
+    await this.parts.spool.durable()
+    return refused
   }
 
   ack(spoolId: string, n: number): void {

@@ -1,5 +1,5 @@
 import type { RestoreProgress } from "../../lib/contracts/restore"
-import type { AgentRegistry } from "../agents"
+import type { AgentRegistry, McpServers } from "../agents"
 import type { ArchiveStore } from "../archive"
 import type { AgentctlClient, Executors } from "../executors"
 import type { Journal } from "../journal"
@@ -17,6 +17,8 @@ export type ExecutionDeps = {
   logger: Logger
   executors: Executors
   agents: AgentRegistry
+  /** Those that every agent is given with its conversation. */
+  mcpServers: McpServers
   boot_id: string
   data_dir: string
   mint: () => Minted
@@ -26,7 +28,7 @@ export type ExecutionDeps = {
   /** How often a resume that may succeed by itself is tried again. */
   max_retries: number
   /** Asks the server that owns a session to act upon it. */
-  askOwner: (sessionId: string, ask: { wake: boolean; fresh: boolean }) => void
+  askOwner: (sessionId: string, ask: { wake: boolean; fresh: boolean; sign_in: string | null }) => void
   /** Is this boot's server still there? A boot that is not has lost its sessions. */
   isBootAlive: (bootId: string) => Promise<boolean>
 }

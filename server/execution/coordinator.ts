@@ -10,6 +10,7 @@ import { abandon } from "./abandon"
 import { attach } from "./attach"
 import type { ExecutionDeps, Live } from "./context"
 import { closeOpenRun, deliver, handOverAgain } from "./deliver"
+import { settleOptions } from "./options"
 import { discard, type Reaped, reap, type SeenExpired } from "./reap"
 import { markUnreachable, type Reconciled, reconcile } from "./reconcile"
 import { loadSession } from "./session-facts"
@@ -20,7 +21,8 @@ import { wake } from "./wake"
 const FIRST_RETRY_MS = 250
 const LAST_RETRY_MS = 60_000
 
-export type PumpOptions = { wake?: boolean; fresh?: boolean }
+/** `sign_in`: the way in that a person chose for the agent, which is started anew with it. */
+export type PumpOptions = { wake?: boolean; fresh?: boolean; sign_in?: string | null }
 
 /** The one thing that starts, feeds and stops agents: at most one run per session, one job at a time per session. */
 export function createCoordinator(deps: ExecutionDeps) {
@@ -142,19 +144,20 @@ export function createCoordinator(deps: ExecutionDeps) {
   }
 
   async function pumpNow(sessionId: string, options: PumpOptions): Promise<void> {
-    let fresh = options.fresh ?? false
+    let { fresh = false, sign_in = null } = options
     for (;;) {
       let loaded = await loadSession(deps.db, sessionId)
       if (!loaded || isTerminalState(loaded.session.state as SessionState)) return
       const held = owned.has(sessionId)
       const live = await own(loaded.session)
-      if (!live) return deps.askOwner(sessionId, { wake: options.wake ?? false, fresh })
+      if (!live) return deps.askOwner(sessionId, { wake: options.wake ?? false, fresh, sign_in })
       live.cancelled = false
       // A daemon that was silent is asked before anything is tried: failing now would only say what is known.
       if ((!held || live.silent) && loaded.session.spool_id !== null) {
         if ((await recoverNow(sessionId)) === "undecided") return
         loaded = (await loadSession(deps.db, sessionId)) ?? loaded
       }
+      if (live.reader) await settleOptions(deps, live, live.reader.client)
       if (loaded.session.open_run_id) return live.reader ? tendRun(live, live.reader.client, loaded) : retryLater(live)
 
       const prompt = await deps.db.prompt.findFirst({
@@ -163,10 +166,12 @@ export function createCoordinator(deps: ExecutionDeps) {
       })
       if (!prompt && !options.wake) return
       if (loaded.session.state === "ERROR" && !options.wake) return
-      const attached = await wake(deps, live, loaded, attachTo, { fresh })
+      const attached = await wake(deps, live, loaded, attachTo, { fresh, sign_in })
       // One fresh start was asked for; looking at the queue again must not make it two.
       fresh = false
+      sign_in = null
       if (!attached) return probeOnIfUnreachable(live)
+      await settleOptions(deps, live, attached.client)
       if (!prompt) return
       const daemon = await attached.client.session(sessionId)
       const delivery = await deliver(deps, live, attached.client, prompt, daemon.spool_id)
@@ -195,7 +200,7 @@ export function createCoordinator(deps: ExecutionDeps) {
     const loaded = await loadSession(deps.db, id)
     const run_id = loaded?.session.open_run_id
     if (!loaded || !run_id) return
-    const attached = await wake(deps, live, loaded, attachTo, { fresh: false })
+    const attached = await wake(deps, live, loaded, attachTo, { fresh: false, sign_in: null })
     const again = await loadSession(deps.db, id)
     const delivery = attached && again ? await handOverAgain(deps, live, attached.client, again) : "no_agent"
     if (delivery === "accepted") return

@@ -25,7 +25,17 @@ export type Found = { prompt: "queued" | "held" | null; boot_id: string; spool_i
 
 type Plain = Extract<
   SpoolRecord,
-  { kind: "message.delta" | "tool.call" | "tool.update" | "plan.updated" | "agent.update" | "record.rejected" }
+  {
+    kind:
+      | "message.delta"
+      | "tool.call"
+      | "tool.update"
+      | "plan.updated"
+      | "agent.update"
+      | "agent.setup_announced"
+      | "agent.usage_reported"
+      | "record.rejected"
+  }
 >
 export type Decisive = Exclude<SpoolRecord, Plain>
 /** An agent's error, with what it means for the session in place of the bare fact. */
@@ -39,6 +49,8 @@ export function isPlain(record: SpoolRecord): record is Plain {
     case "tool.update":
     case "plan.updated":
     case "agent.update":
+    case "agent.setup_announced":
+    case "agent.usage_reported":
     case "record.rejected":
       return true
     default:

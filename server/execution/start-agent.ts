@@ -1,13 +1,14 @@
 import { setTimeout as delay } from "node:timers/promises"
+import { SignInMethod } from "../../lib/contracts/agent-setup"
 import { isAppError } from "../../lib/contracts/errors"
 import type { NewEvent, ReceiptFiles } from "../../lib/contracts/events"
-import type { AgentId } from "../../lib/contracts/task"
 import { killPoint } from "../../lib/host/kill-point"
 import { DaemonRefused, DaemonUnreachable, LaunchFailed } from "../executors"
 import { ids } from "../platform/ids"
 import { comebackFacts, planResume, type ResumePlan } from "../status"
 import type { Attached, ExecutionDeps, Live } from "./context"
 import { AgentForgot, conversed, showsNothing } from "./forgotten"
+import { chosenOptions, refusalNotes, settled, wantedOptions } from "./options"
 import { type Attempt, receipt } from "./receipt"
 import type { LoadedSession } from "./session-facts"
 import { shellsOf } from "./terminals"
@@ -31,6 +32,8 @@ export async function startAgent(
     started: number
     /** What became of the files, when this is the end of a restore. */
     restored: ReceiptFiles | null
+    /** The way of signing in that a person chose. */
+    sign_in: string | null
   },
   commit: (events: NewEvent[]) => Promise<unknown>,
 ): Promise<StartResult> {
@@ -38,6 +41,7 @@ export async function startAgent(
   const injects = deps.agents.get(session.agent).history_context_injection
   const attempts: Attempt[] = []
   const refused = new Set<"native" | "inject">()
+  const chosen = chosenOptions(executor)
   let retries = 0
   if (options.fresh) await leaveOldAgent(live, executor.resume_token, attached, commit)
 
@@ -51,13 +55,15 @@ export async function startAgent(
     try {
       if (plan.kind !== "new") await commit([{ kind: "resume.started", strategy: plan.kind }])
       killPoint("resume.started")
-      const { recollection, transcript_findings: notes } = await launch(deps, live, session.agent, attached, plan, executor.workspace_path)
+      const answer = await launch(deps, live, loaded, attached, plan, options.sign_in)
+      const { recollection, transcript_findings = [], refused_options: refusals = [] } = answer
       if (plan.kind === "native" && showsNothing(recollection) && (await conversed(deps, session.id, plan.agent_session_id))) {
         await attached.client.stopAgent(session.id, live.owned.epoch)
         throw new AgentForgot(session.agent)
       }
-      attempts.push({ strategy: plan.kind, outcome: "ok", ...(notes ? { notes } : {}) })
-      if (plan.kind !== "new") await commit([await came(plan.kind)])
+      const notes = [...transcript_findings, ...refusalNotes(refusals)]
+      attempts.push({ strategy: plan.kind, outcome: "ok", ...(notes.length > 0 ? { notes } : {}) })
+      await commit([...settled(chosen, refusals), ...(plan.kind === "new" ? [] : [await came(plan.kind)])])
       return { outcome: "started" }
     } catch (error) {
       const { reason: said, message } = describeFailure(error)
@@ -67,8 +73,14 @@ export async function startAgent(
       deps.logger.warn({ session: session.id, strategy: plan.kind, reason, err: error }, "agent did not start")
       attempts.push({ strategy: plan.kind, outcome: reason })
       const rejected = plan.kind === "native" && (reason === "agent_session_rejected" || error instanceof AgentForgot)
-      const again = !rejected && isPassing(error) && trouble !== "sign_in_needed" && retries < deps.max_retries && !live.cancelled
-      await commit([{ kind: "resume.failed", strategy: plan.kind, reason: message, retryable: again }, ...retired(plan, rejected, message)])
+      // A person who has signed in once is not asked again and again by itself.
+      const hopeless = rejected || trouble === "sign_in_needed" || options.sign_in !== null
+      const again = !hopeless && isPassing(error) && retries < deps.max_retries && !live.cancelled
+      await commit([
+        { kind: "resume.failed", strategy: plan.kind, reason: message, retryable: again },
+        ...retired(plan, rejected, message),
+        ...(reason === "sign_in_needed" ? [signInRequired(message, error)] : []),
+      ])
       if (rejected) refused.add("native")
       else if (again) await delay(FIRST_BACK_OFF_MS * 2 ** retries++)
       else return { outcome: "failed", reason, message }
@@ -76,28 +88,44 @@ export async function startAgent(
   }
 }
 
-async function launch(deps: ExecutionDeps, live: Live, agentId: AgentId, attached: Attached, plan: ResumePlan, workspace: string | null) {
+async function launch(
+  deps: ExecutionDeps,
+  live: Live,
+  { session, executor }: LoadedSession,
+  attached: Attached,
+  plan: ResumePlan,
+  sign_in: string | null,
+) {
   const { ref, epoch } = live.owned
-  const agent = await deps.agents.require(agentId)
+  const agent = await deps.agents.require(session.agent)
   const answer = await attached.client.putAgent(ref.id, epoch, {
     agent_execution_id: ids.execution(),
     command: agent.command.program,
     args: [...agent.command.args],
     env: agent.env,
+    options: wantedOptions(executor),
+    mcp_servers: await deps.mcpServers.given(),
+    ...(sign_in === null ? {} : { sign_in }),
     ...(plan.kind === "native"
       ? {
           start: { kind: "continue", agent_session_id: plan.agent_session_id },
-          session_files: deps.agents.sessionFiles(agentId, plan.agent_session_id, workspace),
+          session_files: deps.agents.sessionFiles(session.agent, plan.agent_session_id, executor.workspace_path),
         }
       : { start: { kind: "new" } }),
   })
   killPoint("resume.agent_up")
-  await deps.agents.observed(agentId, answer.capabilities.load || answer.capabilities.resume).catch((error) => {
-    deps.logger.warn({ agent: agentId, err: error }, "what the agent can do was not remembered")
+  await deps.agents.observed(session.agent, answer.capabilities.load || answer.capabilities.resume).catch((error) => {
+    deps.logger.warn({ agent: session.agent, err: error }, "what the agent can do was not remembered")
   })
   const { head } = await attached.client.session(ref.id)
   await attached.reader.caughtUpTo(head)
   return answer
+}
+
+/** Its own ways of signing in, as far as it lived long enough to name them. */
+function signInRequired(message: string, error: unknown): NewEvent {
+  const methods = SignInMethod.array().safeParse(error instanceof DaemonRefused ? error.body.sign_in : [])
+  return { kind: "agent.sign_in_required", message, methods: methods.success ? methods.data : [] }
 }
 
 /** "Start fresh": the old agent ends, its id is put aside, not forgotten. */

@@ -25,18 +25,19 @@ export async function wake(
   live: Live,
   loaded: LoadedSession,
   attach: Attach,
-  options: { fresh: boolean },
+  options: { fresh: boolean; sign_in: string | null },
 ): Promise<Attached | null> {
   const { session, executor } = loaded
   // Put away, or about to be: only a restore leads back, and that is a person's word.
   if (executor.status === "deleted" || executor.status === "reaping") return null
   const started = performance.now()
+  const startsAnew = options.fresh || options.sign_in !== null
   const { ref } = live.owned
   const commit = (events: NewEvent[], rows: Change[] = []) =>
     deps.journal.commit({ session: ref, guards: [stillOwned(live.owned)], rows, events })
   const enter = stateChanges(session.state as SessionState, session.open_run_id !== null)
 
-  const atRest = live.reader !== null && executor.status === "ready" && executor.agent_execution_id !== null && !options.fresh
+  const atRest = live.reader !== null && executor.status === "ready" && executor.agent_execution_id !== null && !startsAnew
   if (!atRest) {
     const starting: NewEvent[] =
       executor.status === "ready" ? [] : [{ kind: "executor.starting", executor_id: executor.id, runtime: executor.runtime }]
@@ -44,10 +45,11 @@ export async function wake(
   }
   try {
     const attached = await raiseExecutor(deps, live, loaded, attach, commit)
-    if (attached.agentReady && !options.fresh) {
+    if (attached.agentReady && !startsAnew) {
       await commit(enter("WAITING_FOR_INPUT", "agent_found"))
       return attached
     }
+    if (attached.agentReady && options.sign_in !== null) await attached.client.stopAgent(ref.id, live.owned.epoch)
     const fresh = (await loadSession(deps.db, ref.id)) ?? loaded
     const result = await startAgent(deps, live, fresh, attached, { ...options, started, restored: attached.restored }, commit)
     if (result.outcome === "failed") {

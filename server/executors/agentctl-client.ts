@@ -1,6 +1,7 @@
 import http from "node:http"
 import { Readable } from "node:stream"
 import type { z } from "zod"
+import type { OptionValues } from "../../lib/contracts/agent-setup"
 import {
   ArchiveState,
   type PutArchive,
@@ -17,6 +18,7 @@ import {
   Health,
   type PutAgent,
   PutAgentAnswer,
+  PutOptionsAnswer,
   type PutPrompt,
   PutPromptAnswer,
   type PutSession,
@@ -44,6 +46,10 @@ export class DaemonUnreachable extends Error {}
 const CALL_TIMEOUT_MS = 10_000
 /** Agents take seconds to start and to load; the daemon itself gives up after a minute. */
 const AGENT_START_TIMEOUT_MS = 120_000
+/** A person signs in meanwhile; the daemon gives up first. */
+const SIGN_IN_TIMEOUT_MS = 6 * 60_000
+/** An agent takes seconds for each of a few options. */
+const SETTING_TIMEOUT_MS = 60_000
 /** Some parts of an archive, or a picture, over a slow line. */
 const UPLOAD_TIMEOUT_MS = 10 * 60_000
 
@@ -171,8 +177,14 @@ export function createAgentctlClient(endpoint: Endpoint) {
     putRestore: (id: string, epoch: number, archiveId: string, body: PutRestore) =>
       ask(RestoreState, { method: "PUT", path: path(id, `/restore/${archiveId}`), body, epoch }),
     restore: (id: string, archiveId: string) => ask(RestoreState, { method: "GET", path: path(id, `/restore/${archiveId}`) }),
-    putAgent: (id: string, epoch: number, body: PutAgent) =>
-      ask(PutAgentAnswer, { method: "PUT", path: path(id, "/agent"), body, epoch, timeoutMs: AGENT_START_TIMEOUT_MS }),
+    putAgent: (id: string, epoch: number, body: PutAgent) => {
+      const timeoutMs = body.sign_in === undefined ? AGENT_START_TIMEOUT_MS : AGENT_START_TIMEOUT_MS + SIGN_IN_TIMEOUT_MS
+      return ask(PutAgentAnswer, { method: "PUT", path: path(id, "/agent"), body, epoch, timeoutMs })
+    },
+    /** Those that could not be set. */
+    putOptions: async (id: string, epoch: number, options: OptionValues) =>
+      (await ask(PutOptionsAnswer, { method: "PUT", path: path(id, "/options"), body: { options }, epoch, timeoutMs: SETTING_TIMEOUT_MS }))
+        .refused,
     stopAgent: (id: string, epoch: number) => call({ method: "DELETE", path: path(id, "/agent"), epoch }),
     putAttachment: (id: string, epoch: number, file: { sha256: string; name: string }, bytes: Uint8Array) =>
       call({

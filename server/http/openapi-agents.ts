@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { AgentInfo, AgentSettings, CustomAgent, PutVariable } from "../../lib/contracts/agents"
+import { McpServerView, PutMcpServer } from "../../lib/contracts/mcp"
 import type { Call } from "./openapi"
 
 const items = (schema: z.ZodType) => z.object({ items: z.array(schema) })
@@ -30,4 +31,13 @@ export const agentCalls: Call[] = [
     body: PutVariable,
     status: 204,
   },
+  {
+    method: "get",
+    path: "/admin/mcp-servers",
+    summary: "MCP servers that agents are given, with the names of their keys, never the values",
+    status: 200,
+    answer: items(McpServerView),
+  },
+  { method: "put", path: "/admin/mcp-servers/{name}", summary: "Add or replace an MCP server", body: PutMcpServer, status: 204 },
+  { method: "delete", path: "/admin/mcp-servers/{name}", summary: "Take an MCP server away", status: 204 },
 ]

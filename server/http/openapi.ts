@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { AdminAct, AdminArchives, AdminExecutor, AdminSessions, AdminSessionsQuery, Recovery } from "../../lib/contracts/admin"
+import { PatchSetup, SessionSetup } from "../../lib/contracts/agent-setup"
 import { UploadQuery, UploadResult } from "../../lib/contracts/attachments"
 import { SessionEvent } from "../../lib/contracts/events"
 import { RestorePreview, RestoreResult, RestoreTask, RestoreWhich } from "../../lib/contracts/restore"
@@ -133,11 +134,27 @@ export const calls: Call[] = [
     body: z.object({
       fresh: z.boolean().optional(),
       reinstate: z.boolean().optional(),
+      sign_in: z.string().optional(),
       resume_token_id: z.string().optional(),
       secret: z.string().optional(),
     }),
     status: 202,
     answer: Resumed,
+  },
+  {
+    method: "get",
+    path: "/sessions/{sessionId}/setup",
+    summary: "What can be set about the agent, its commands and usage, and how it is signed in",
+    status: 200,
+    answer: SessionSetup,
+  },
+  {
+    method: "patch",
+    path: "/sessions/{sessionId}/setup",
+    summary: "Choose options; a sleeping agent is given them when it is started",
+    body: PatchSetup,
+    status: 202,
+    answer: SessionSetup,
   },
   {
     method: "post",

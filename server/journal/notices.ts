@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto"
 import pg from "pg"
 
 /** What one server tells the others: a session's log grew, or its owner is asked to act. Carries no content; the journal does. */
-export type Notice = { session_id: string; head?: number; ask?: { wake: boolean; fresh: boolean } }
+export type Notice = { session_id: string; head?: number; ask?: { wake: boolean; fresh: boolean; sign_in: string | null } }
 export type Notices = {
   /** Says who is speaking, so that a server does not hear itself. */
   origin: string

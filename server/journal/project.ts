@@ -237,9 +237,25 @@ export function project(event: NewEvent, at: Place): Change[] {
           resume_strategy: null,
           ...contextPending(event.strategy),
           supports_session_resume: event.capabilities.load || event.capabilities.resume ? 1 : 0,
+          // What its predecessor offered it may not: its own word comes next.
+          agent_setup: null,
+          agent_sign_in: null,
           updated_at: at.ts,
         }),
       ]
+    case "agent.setup_announced":
+      return [update("executors_running", executor, { agent_setup: JSON.stringify(event.setup) })]
+    case "agent.usage_reported":
+      return [update("executors_running", executor, { agent_usage: JSON.stringify(event.usage) })]
+    case "agent.options_chosen":
+      return [update("executors_running", executor, { agent_options: JSON.stringify(event.options) })]
+    case "agent.options_settled":
+      // What was chosen since is still to be told.
+      return [updateAny("executors_running", { ...executor, agent_options: JSON.stringify(event.options) }, { agent_options: null })]
+    case "agent.sign_in_required": {
+      const { message, methods } = event
+      return [update("executors_running", executor, { agent_sign_in: JSON.stringify({ message, methods }) })]
+    }
     case "agent.session_announced":
       return [update("executors_running", executor, { resume_token: event.agent_session_id, updated_at: at.ts })]
     case "agent.session_retired":

@@ -7,6 +7,7 @@ import type {
   CustomAgent,
   ExecutorRunning,
   Invitation,
+  McpServer,
   Prompt,
   RecoveryReport,
   ResumeToken,
@@ -46,6 +47,7 @@ export type Tables = {
   settings: Setting
   custom_agents: CustomAgent
   agent_variables: AgentVariable
+  mcp_servers: McpServer
   boots: Boot
   tasks: Task
   sessions: Session
@@ -83,6 +85,7 @@ export type Database = {
     | "setting"
     | "customAgent"
     | "agentVariable"
+    | "mcpServer"
     | "boot"
     | "task"
     | "session"

@@ -8,11 +8,9 @@ import { resumed } from "../execution"
 import { guard, isConflict } from "../journal"
 import type { Session } from "../platform/database"
 import { judgeAnswer, rejected } from "../resume-tokens"
-import type { SessionDeps } from "./deps"
+import { refOf, type SessionDeps } from "./deps"
 import { expiredError, loadExpiry } from "./expiry"
 import type { Views } from "./views"
-
-const refOf = (session: Session) => ({ id: session.id, task_id: session.task_id, user_id: session.user_id })
 
 /** Answers a wait. The commit consumes the token once, whoever races; delivery to the agent follows, and is repeated until it is confirmed. */
 export async function answerWait(
@@ -82,6 +80,8 @@ export type Resume = {
   fresh?: boolean | undefined
   /** Undo a fresh start, or give a retired agent session another try. */
   reinstate?: boolean | undefined
+  /** Sign the agent in this way, then start it. */
+  sign_in?: string | undefined
   resume_token_id?: string | undefined
   secret?: string | undefined
 }
@@ -99,12 +99,13 @@ export async function resumeSession(deps: SessionDeps, views: Views, person: Per
   await requireExecutor(deps, session)
   if (options.reinstate) await reinstateAgentSession(deps, session)
   const status = await views.status(await requireSession(deps.db, person, sessionId))
-  if (status.is_agent_running && !options.fresh && !options.reinstate)
+  if (options.sign_in !== undefined && session.open_run_id) throw new AppError("CONFLICT", "The agent is working. Stop the turn first.", {})
+  if (status.is_agent_running && !options.fresh && !options.reinstate && options.sign_in === undefined)
     return { session_id: session.id, resume_strategy: "adopt", already_running: true }
   if (status.resume_reason === "not_resumable" && !options.fresh) {
     throw new AppError("SESSION_NOT_RESUMABLE", "This agent doesn't support resuming. Start a new session.", {})
   }
-  deps.coordinator.poke(session.id, { wake: true, fresh: options.fresh ?? false })
+  deps.coordinator.poke(session.id, { wake: true, fresh: options.fresh ?? false, sign_in: options.sign_in ?? null })
   return { session_id: session.id, resume_strategy: options.fresh ? "idle" : (status.resume_strategy ?? "idle"), already_running: false }
 }
 

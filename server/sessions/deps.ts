@@ -4,7 +4,7 @@ import type { Coordinator } from "../execution"
 import type { Journal } from "../journal"
 import type { Clock } from "../platform/clock"
 import type { Config } from "../platform/config"
-import type { Database } from "../platform/database"
+import type { Database, Session } from "../platform/database"
 import type { KeyedQueue } from "../platform/keyed-queue"
 import type { Logger } from "../platform/logger"
 
@@ -25,3 +25,5 @@ export type SessionDeps = {
   /** The list of this user shows this task; it changed in a way the journal does not tell. */
   announce: (userId: string, taskId: number) => void
 }
+
+export const refOf = (session: Session) => ({ id: session.id, task_id: session.task_id, user_id: session.user_id })

@@ -1,3 +1,4 @@
+import type { OptionValues } from "../../lib/contracts/agent-setup"
 import type { RestoreTask } from "../../lib/contracts/restore"
 import type { CreateTask, SessionView, TaskView } from "../../lib/contracts/task"
 import type { Outcome } from "../../lib/contracts/waits"
@@ -12,6 +13,7 @@ import type { SessionDeps } from "./deps"
 import { readEvents } from "./events"
 import { changePrompt, listQueue, withdrawPrompt } from "./queue"
 import { previewRestore, restoreTask } from "./restore-task"
+import { chooseOptions, readSetup } from "./setup"
 import { deleteTask, type ListInput, listTasks, patchTask, purgeTask } from "./tasks"
 import { createViews } from "./views"
 import { suggestRepositories, usableRepository } from "./workspaces"
@@ -42,6 +44,8 @@ export function createSessions(given: Omit<SessionDeps, "queueTurns">) {
     hasExpired: (session: Session) => views.hasExpired(session),
     /** For callers that have settled who may see it. */
     statusOf: (session: Session) => views.status(session),
+    setup: (person: Person, sessionId: string) => readSetup(deps, person, sessionId),
+    chooseOptions: (person: Person, sessionId: string, values: OptionValues) => chooseOptions(deps, person, sessionId, values),
     events: (person: Person, sessionId: string, page: Parameters<typeof readEvents>[3]) => readEvents(deps, person, sessionId, page),
     queue: (person: Person, sessionId: string) => listQueue(deps, person, sessionId),
     changePrompt: (person: Person, sessionId: string, promptId: string, change: Parameters<typeof changePrompt>[4]) =>

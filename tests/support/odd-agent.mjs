@@ -22,6 +22,15 @@ if (mode === "exits") {
 if (mode === "ignores-sigterm") process.on("SIGTERM", () => {})
 if (mode === "garbage") process.stdout.write("Welcome to the agent!\n\u001b[31mred\u001b[0m\n{not json\n")
 
+const signIn = [
+  { id: "key", name: "API key", description: "A key of your own" },
+  { id: "browser", name: "Browser", description: null },
+  { id: "cli", name: "Command line", type: "terminal", args: ["login"] },
+]
+let signedIn = mode !== "signed-out"
+/** Its only careful mode is gone from a conversation that is taken up again. */
+const modes = (ids) => ({ currentModeId: "bold", availableModes: ids.map((name) => ({ id: name, name })) })
+
 const capabilities = { loadSession: true, ...(mode === "resumes-nothing" ? { sessionCapabilities: { resume: {}, list: {} } } : {}) }
 
 createInterface({ input: process.stdin }).on("line", async (line) => {
@@ -31,10 +40,17 @@ createInterface({ input: process.stdin }).on("line", async (line) => {
   switch (method) {
     case "initialize":
       if (mode === "silent") return
-      return send({ id, result: { protocolVersion: 1, agentCapabilities: capabilities } })
+      return send({ id, result: { protocolVersion: 1, agentCapabilities: capabilities, authMethods: signIn } })
+    case "authenticate":
+      if (params.methodId !== "key") return send({ id, error: { code: -32603, message: "the browser was closed" } })
+      signedIn = true
+      return send({ id, result: {} })
+    case "session/set_mode":
+      update({ sessionUpdate: "current_mode_update", currentModeId: params.modeId })
+      return send({ id, result: {} })
     case "session/new":
-      if (mode === "signed-out") return send({ id, error: { code: -32000, message: "Authentication required" } })
-      return send({ id, result: { sessionId: "odd" } })
+      if (!signedIn) return send({ id, error: { code: -32000, message: "Authentication required" } })
+      return send({ id, result: { sessionId: "odd", ...(mode === "loses-modes" ? { modes: modes(["bold", "careful"]) } : {}) } })
     case "session/resume":
       return send({ id, result: {} })
     case "session/list":
@@ -45,10 +61,10 @@ createInterface({ input: process.stdin }).on("line", async (line) => {
       if (mode === "rejects") return send({ id, error: { code: -32603, message: "Internal error", data: { details: "no rollout found" } } })
       if (mode === "asks-while-loading") await ask("session/request_permission", permission)
       replay()
-      send({ id, result: {} })
+      send({ id, result: mode === "loses-modes" ? { modes: modes(["bold"]) } : {} })
       // Some agents go on replaying after they have answered.
       text("agent_message_chunk", "late replay")
-      return update({ sessionUpdate: "available_commands_update", availableCommands: [] })
+      return update({ sessionUpdate: "available_commands_update", availableCommands: [{ name: "late", description: "Told last" }] })
     case "session/prompt":
       return answer(id, params.prompt[0].text)
   }

@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { AgentSetup, AgentUsage, OptionValues, RefusedOption } from "../agent-setup"
 import { AgentCapabilities, PlanEntry, ToolCallFields, ToolUpdateFields } from "../events"
 import { Outcome, WaitOption } from "../waits"
 import { AgentFile } from "./agent-file"
@@ -86,6 +87,19 @@ export const DaemonSession = z.object({
 })
 export type DaemonSession = z.infer<typeof DaemonSession>
 
+/** Given to an agent with its conversation. The values are secrets: they are passed on and kept nowhere. */
+export const McpServer = z.discriminatedUnion("transport", [
+  z.object({
+    transport: z.literal("stdio"),
+    name: z.string(),
+    command: z.string(),
+    args: z.array(z.string()),
+    env: z.record(z.string(), z.string()),
+  }),
+  z.object({ transport: z.enum(["http", "sse"]), name: z.string(), url: z.string(), headers: z.record(z.string(), z.string()) }),
+])
+export type McpServer = z.infer<typeof McpServer>
+
 /**
  * PUT /sessions/{id}/agent: answers when the agent is ready or has failed to start. The same `agent_execution_id` again joins
  * the first call. `continue` tries session/resume, else session/load, with that id; a refused id fails with AGENT_SESSION_REJECTED
@@ -105,6 +119,12 @@ export const PutAgent = z.object({
   ]),
   /** The agent's own files of the conversation it is to go on with: examined and copied before it touches them. */
   session_files: z.array(AgentFile).optional(),
+  /** Set before it is announced, on whatever way it came; what it refuses is in the answer. */
+  options: OptionValues.optional(),
+  /** Given with a new conversation, and again with one that is taken up. */
+  mcp_servers: z.array(McpServer).optional(),
+  /** The way of signing in that a person chose; the answer may take as long as they do. */
+  sign_in: z.string().optional(),
 })
 export type PutAgent = z.infer<typeof PutAgent>
 
@@ -128,6 +148,7 @@ export const PutAgentAnswer = z.object({
   recollection: Recollection.optional(),
   /** What was found in the agent's own session files before it took them up, in words for a person. */
   transcript_findings: z.array(z.string()).optional(),
+  refused_options: z.array(RefusedOption).optional(),
 })
 export type PutAgentAnswer = z.infer<typeof PutAgentAnswer>
 
@@ -151,6 +172,10 @@ export const PutPrompt = z.object({
 })
 export type PutPrompt = z.infer<typeof PutPrompt>
 export const PutPromptAnswer = z.object({ accepted: z.literal(true), duplicate: z.boolean() })
+
+/** PUT /sessions/{id}/options: sets the live agent; what is in force then is spooled before the answer. */
+export const PutOptions = z.object({ options: OptionValues })
+export const PutOptionsAnswer = z.object({ refused: z.array(RefusedOption) })
 
 /** PUT /sessions/{id}/permissions/{permission_id}: the same outcome again is accepted; the first one stands. */
 export const PutPermission = z.object({ outcome: Outcome })
@@ -229,6 +254,8 @@ export const SpoolRecord = z.discriminatedUnion("kind", [
   r("tool.update", { ...run, ...ToolUpdateFields.shape }),
   r("plan.updated", { ...run, entries: z.array(PlanEntry) }),
   r("agent.update", { ...run, update: z.unknown() }),
+  r("agent.setup_announced", { setup: AgentSetup }),
+  r("agent.usage_reported", { ...run, usage: AgentUsage }),
   r("permission.requested", {
     ...run,
     permission_id: z.string(),

@@ -1,11 +1,13 @@
 import {
+  type AgentCapabilities,
   type ClientConnection,
   client,
+  type InitializeResponse,
   type ListSessionsResponse,
   methods,
   type NewSessionRequest,
-  type PromptCapabilities,
 } from "@agentclientprotocol/sdk"
+import type { OptionValues, RefusedOption, SignInMethod } from "../../../lib/contracts/agent-setup"
 import type { PutAgent, Recollection } from "../../../lib/contracts/agentctl/protocol"
 import { Failure, messageOf } from "../failure"
 import { Permissions } from "../permissions"
@@ -13,7 +15,10 @@ import { Recorder } from "../recorder"
 import type { Spool } from "../spool"
 import { type AgentExit, AgentProcess, agentEnvironment, secretsIn } from "./agent-process"
 import { readTextFile, writeTextFile } from "./fs"
+import { acceptable, mcpSecrets } from "./mcp-servers"
 import { type Attached, promptBlocks } from "./prompt-blocks"
+import { Settings } from "./settings"
+import { readOptions, readSignIn } from "./setup"
 import { Terminals } from "./terminals"
 import { openWire, type Wire } from "./wire"
 
@@ -21,6 +26,12 @@ import { openWire, type Wire } from "./wire"
 export const INITIALIZE_TIMEOUT_MS = 60_000
 /** Together with the above below the two minutes a server waits, so that it hears why. */
 const SESSION_TIMEOUT_MS = 50_000
+/** A person signs in meanwhile, in a browser that the agent opened. */
+const SIGN_IN_TIMEOUT_MS = 5 * 60_000
+/** An agent that is set while it starts must not use up the time it has for that. */
+const SETTING_TIMEOUT_MS = 5000
+/** Told for its own book-keeping; what it keeps on disk is kept either way. */
+const CLOSE_TIMEOUT_MS = 500
 /** Some agents answer a load first and repeat the conversation then; one that has repeated nothing by now has nothing. */
 const REPLAY_GRACE_MS = 2000
 /** It is asked only what it would take a glance to say; without an answer by then there is no evidence either way. */
@@ -37,20 +48,25 @@ export interface Begun {
   agent_session_id: string
   capabilities: { load: boolean; resume: boolean }
   recollection?: Recollection
+  refused_options?: RefusedOption[]
 }
+
+/** What an agent is to be like when it begins. */
+export type Beginning = { start: Conversation } & Pick<PutAgent, "options" | "mcp_servers" | "sign_in">
 
 /** One agent, spoken to in the Agent Client Protocol. */
 export class Agent {
   readonly recorder: Recorder
   readonly permissions: Permissions
+  readonly settings: Settings
   /** After its last output has been recorded. */
   readonly exit: Promise<AgentExit>
   private readonly terminals: Terminals
   private readonly wire: Wire
   private readonly connection: ClientConnection
   private agentSessionId = ""
+  private offered: AgentCapabilities = {}
   private mayAsk = false
-  private takes: PromptCapabilities = {}
 
   constructor(
     readonly process: AgentProcess,
@@ -63,13 +79,30 @@ export class Agent {
     this.permissions = new Permissions(this.recorder)
     this.terminals = new Terminals(workspace, env, (id, ended) => this.recorder.terminalChanged(id, ended))
     this.wire = openWire(process.stdin, process.stdout, {
-      update: (params) => this.recorder.update(params.update),
+      update: (params) => {
+        if (!this.settings.update(params.update)) this.recorder.update(params.update)
+      },
       garbage: (line) => process.keepStderr(Buffer.from(`${line.slice(0, 500)}\n`)),
       oversized: (sha256, bytes) =>
         this.recorder.record({ kind: "record.rejected", sha256, reason: `a message of ${bytes} bytes is too large` }),
       room: () => spool.room(process.gone.signal),
     })
     this.connection = this.connect()
+    const setting = <T>(call: (sessionId: string) => Promise<T>) => this.within(SETTING_TIMEOUT_MS, call(this.agentSessionId))
+    this.settings = new Settings(
+      {
+        setMode: (modeId) => setting((sessionId) => this.connection.agent.request(methods.agent.session.setMode, { sessionId, modeId })),
+        setOption: (configId, value) =>
+          setting((sessionId) =>
+            this.connection.agent.request(
+              methods.agent.session.setConfigOption,
+              typeof value === "boolean" ? { sessionId, configId, type: "boolean", value } : { sessionId, configId, value },
+            ),
+          ),
+        explain: (error) => (rpcCode(error) === null ? messageOf(error) : rpcText(error)),
+      },
+      (setup) => this.recorder.aside({ kind: "agent.setup_announced", setup }),
+    )
     this.exit = process.exit.then(async (exit) => {
       this.terminals.endAll()
       await process.afterExit(this.wire.drained)
@@ -97,18 +130,30 @@ export class Agent {
       env,
       cwd: workspace,
       dataDir,
-      secrets: secretsIn(body.env),
+      secrets: [...secretsIn(body.env), ...mcpSecrets(body.mcp_servers ?? [])],
     })
     return new Agent(process, workspace, attachments, spool, env)
   }
 
   /** Up to a conversation that can be prompted. */
-  async begin(start: Conversation): Promise<Begun> {
+  async begin({ start, options, mcp_servers, sign_in }: Beginning): Promise<Begun> {
+    const initialized = await this.initialize()
+    const methods = readSignIn(initialized.authMethods)
+    try {
+      if (sign_in !== undefined) await this.signIn(sign_in)
+      return await this.beginConversation(start, mcp_servers ?? [], methods, options ?? {})
+    } catch (error) {
+      // Whatever it failed at, signing in may be the way out, and only a live agent knows how.
+      throw error instanceof Failure ? new Failure(error.code, error.message, { ...error.details, sign_in: methods }) : error
+    }
+  }
+
+  private async initialize(): Promise<InitializeResponse> {
     const initialized = await this.within(
       INITIALIZE_TIMEOUT_MS,
       this.connection.agent.request(methods.agent.initialize, {
         protocolVersion: ACP_VERSION,
-        clientCapabilities: { fs: { readTextFile: true, writeTextFile: true }, terminal: true },
+        clientCapabilities: { fs: { readTextFile: true, writeTextFile: true }, terminal: true, auth: { terminal: true } },
         clientInfo: { name: "rewake", version: "0.1.0" },
       }),
     ).catch((error) => {
@@ -117,13 +162,41 @@ export class Agent {
     if (initialized.protocolVersion !== ACP_VERSION) {
       throw new Failure("AGENT_START_FAILED", `The agent speaks protocol version ${initialized.protocolVersion}, not ${ACP_VERSION}.`)
     }
-    const offered = initialized.agentCapabilities
-    this.takes = offered?.promptCapabilities ?? {}
-    const capabilities = { load: offered?.loadSession === true, resume: offered?.sessionCapabilities?.resume != null }
-    const strategy = await this.openConversation(start, capabilities)
-    const recollection = await this.recollect(strategy, offered?.sessionCapabilities?.list != null)
+    this.offered = initialized.agentCapabilities ?? {}
+    return initialized
+  }
+
+  private async signIn(methodId: string): Promise<void> {
+    await this.within(SIGN_IN_TIMEOUT_MS, this.connection.agent.request(methods.agent.authenticate, { methodId })).catch((error) => {
+      throw startFailed(error)
+    })
+  }
+
+  private async beginConversation(
+    start: Conversation,
+    servers: NonNullable<PutAgent["mcp_servers"]>,
+    signIn: SignInMethod[],
+    options: OptionValues,
+  ): Promise<Begun> {
+    const capabilities = { load: this.offered.loadSession === true, resume: this.offered.sessionCapabilities?.resume != null }
+    const given = acceptable(servers, this.offered.mcpCapabilities ?? {})
+    const { strategy, answer } = await this.openConversation(start, capabilities, { cwd: this.workspace, mcpServers: given })
+    this.settings.begin({
+      options: readOptions(answer),
+      sign_in: signIn,
+      mcp_servers: servers.map(({ name }) => ({ name, given: given.some((server) => server.name === name) })),
+    })
+    const recollection = await this.recollect(strategy, this.offered.sessionCapabilities?.list != null)
+    // Before anybody can prompt it: an agent that has forgotten its mode may be in one that allows more.
+    const refused = await this.settings.apply(options)
     this.mayAsk = true
-    return { strategy, agent_session_id: this.agentSessionId, capabilities, ...(recollection ? { recollection } : {}) }
+    return {
+      strategy,
+      agent_session_id: this.agentSessionId,
+      capabilities,
+      ...(recollection ? { recollection } : {}),
+      ...(refused.length > 0 ? { refused_options: refused } : {}),
+    }
   }
 
   /** The stop reason. Rejects with the agent's error, or with one that has no code when the connection ended. */
@@ -131,7 +204,7 @@ export class Agent {
     this.recorder.replaying = false
     const answer = await this.connection.agent.request(methods.agent.session.prompt, {
       sessionId: this.agentSessionId,
-      prompt: promptBlocks(content, attached, this.takes),
+      prompt: promptBlocks(content, attached, this.offered.promptCapabilities ?? {}),
     })
     return String(answer?.stopReason ?? "end_turn")
   }
@@ -150,20 +223,27 @@ export class Agent {
     this.mayAsk = true
   }
 
-  end(): Promise<void> {
-    return this.process.end()
+  async end(): Promise<void> {
+    if (this.agentSessionId !== "" && this.offered.sessionCapabilities?.close != null && !this.process.gone.signal.aborted) {
+      const closed = this.connection.agent.request(methods.agent.session.close, { sessionId: this.agentSessionId })
+      await this.within(CLOSE_TIMEOUT_MS, closed).catch(() => undefined)
+    }
+    await this.process.end()
   }
 
-  private async openConversation(start: Conversation, capabilities: Begun["capabilities"]): Promise<Begun["strategy"]> {
+  private async openConversation(
+    start: Conversation,
+    capabilities: Begun["capabilities"],
+    place: NewSessionRequest,
+  ): Promise<{ strategy: Begun["strategy"]; answer: unknown }> {
     const agent = this.connection.agent
-    const place: NewSessionRequest = { cwd: this.workspace, mcpServers: [] }
     if (start.kind === "new") {
       const opened = await this.within(SESSION_TIMEOUT_MS, agent.request(methods.agent.session.new, place)).catch((error) => {
         throw startFailed(error)
       })
       if (typeof opened?.sessionId !== "string") throw new Failure("AGENT_START_FAILED", "The agent gave its session no id.")
       this.agentSessionId = opened.sessionId
-      return "new"
+      return { strategy: "new", answer: opened }
     }
     this.agentSessionId = start.agent_session_id
     this.recorder.replaying = true
@@ -171,7 +251,7 @@ export class Agent {
       throw new Failure("AGENT_SESSION_REJECTED", "The agent can neither resume nor load a session.")
     }
     const request = { ...place, sessionId: start.agent_session_id }
-    await this.within(
+    const answer: unknown = await this.within(
       SESSION_TIMEOUT_MS,
       capabilities.resume ? agent.request(methods.agent.session.resume, request) : agent.request(methods.agent.session.load, request),
     ).catch((error) => {
@@ -180,7 +260,7 @@ export class Agent {
       if (code === null || code === AUTH_REQUIRED) throw startFailed(error)
       throw new Failure("AGENT_SESSION_REJECTED", rpcText(error))
     })
-    return capabilities.resume ? "resumed" : "loaded"
+    return { strategy: capabilities.resume ? "resumed" : "loaded", answer }
   }
 
   /** An agent may accept an id it knows nothing of. What it repeats, or names as its own, tells. */

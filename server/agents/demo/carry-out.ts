@@ -3,6 +3,8 @@ import type { Command } from "./command"
 import { runCommand } from "./run-command"
 import { newToolCallId, type Turn } from "./turn"
 
+const PLAN_ONLY = "I am in plan mode and change nothing."
+
 /** Carries out one command. A cancelled turn rejects; its caller answers with the stop reason. */
 export async function carryOut(turn: Turn, command: Command): Promise<StopReason> {
   switch (command.kind) {
@@ -24,8 +26,14 @@ export async function carryOut(turn: Turn, command: Command): Promise<StopReason
       }
       break
     case "run":
-      return runCommand(turn, command.command)
+      if (turn.mode === "plan") await turn.say(PLAN_ONLY)
+      else return runCommand(turn, command.command)
+      break
     case "write":
+      if (turn.mode === "plan") {
+        await turn.say(PLAN_ONLY)
+        break
+      }
       await writeFile(turn, command.path, command.text)
       break
     case "read":
@@ -35,7 +43,7 @@ export async function carryOut(turn: Turn, command: Command): Promise<StopReason
       return askQuestion(turn, command.question)
     case "think":
       for (const thought of ["Let me see what this is about. ", "There are two ways to go on, ", "and the simpler one is enough."]) {
-        await turn.send({ sessionUpdate: "agent_thought_chunk", content: { type: "text", text: thought } })
+        await turn.think(thought)
         await turn.pause(120)
       }
       await turn.say("I thought about it: the simpler way is enough.")
@@ -59,6 +67,11 @@ export async function carryOut(turn: Turn, command: Command): Promise<StopReason
         await new Promise((resolve) => setImmediate(resolve))
       }
       break
+    case "mcp": {
+      const names = turn.mcpServers.map(({ name }) => name)
+      await turn.say(names.length > 0 ? `I was given these MCP servers: ${names.join(", ")}` : "I was given no MCP servers.")
+      break
+    }
     case "help":
       await turn.say(turn.help)
       break

@@ -12,12 +12,14 @@ export type Command =
   | { kind: "crash" }
   | { kind: "hang" }
   | { kind: "flood"; updates: number }
+  | { kind: "mcp" }
   | { kind: "help" }
   | { kind: "talk" }
 
 /** What a message asks for; anything it does not know is talk. */
 export function parseCommand(message: string): Command {
-  const text = message.trim()
+  // As a slash command, or plainly.
+  const text = message.trim().replace(/^\//, "")
   const [, verb = "", rest = ""] = /^(\S+)\s*([\s\S]*)$/.exec(text) ?? []
   const [first = "", second = ""] = rest.split(/\s+/)
   switch (verb.toLowerCase()) {
@@ -43,6 +45,7 @@ export function parseCommand(message: string): Command {
     case "plan":
     case "crash":
     case "hang":
+    case "mcp":
     case "help":
       return rest === "" ? { kind: verb.toLowerCase() as "recall" } : { kind: "talk" }
     default:

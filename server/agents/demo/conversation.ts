@@ -76,6 +76,11 @@ export class Conversation {
     return this.said.filter((s) => s.role === "user").length
   }
 
+  /** Roughly what a model would count. */
+  size(): number {
+    return Math.ceil(this.said.reduce((sum, { text }) => sum + text.length, 0) / 4)
+  }
+
   words(): string[] {
     return this.said.flatMap((s) => {
       const command = s.role === "user" ? parseCommand(s.text) : null

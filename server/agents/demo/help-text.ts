@@ -16,6 +16,7 @@ I am a small program, not a model. I speak the same protocol as real coding agen
 | \`look\` | tell you what you attached, byte for byte |
 | \`ask QUESTION\` | let you choose an answer |
 | \`think\`, \`plan\` | show my thoughts, or a plan |
+| \`mcp\` | name the MCP servers I was given |
 | \`flood 200\` | send 200 large messages at once |
 | \`crash\` | end my process in the middle of a sentence |
 | \`hang\` | never finish, until you cancel |

@@ -1,13 +1,23 @@
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
-import { agent, type ContentBlock, methods, RequestError, type SessionUpdate, type StopReason } from "@agentclientprotocol/sdk"
+import {
+  type AgentContext,
+  agent,
+  type ContentBlock,
+  type McpServer,
+  methods,
+  RequestError,
+  type SessionUpdate,
+  type StopReason,
+} from "@agentclientprotocol/sdk"
 import { carryOut } from "./carry-out"
 import { parseCommand } from "./command"
 import { Conversation } from "./conversation"
 import { helpText } from "./help-text"
 import { readInjectedHistory } from "./injected-history"
 import { lookAt } from "./look"
+import { asModes, asOptions, type Choices, COMMANDS, chosen, FIRST_CHOICES } from "./options"
 import { openStdio } from "./stdio"
 import { talkInTerminal } from "./talk-in-terminal"
 import { Turn } from "./turn"
@@ -19,15 +29,17 @@ const VARIANTS = {
     loads: true,
     injected: false,
     sees: true,
+    sets: "options",
     memory: "I keep this conversation in a file of my own, so a new process of mine can load it.",
   },
   "demo-inject": {
     loads: false,
+    sets: "modes",
     injected: true,
     sees: false,
     memory: "I cannot load an old conversation, but I read the history that is put in front of my first prompt.",
   },
-  "demo-forgetful": { loads: false, injected: false, sees: true, memory: "I remember only while my process lives." },
+  "demo-forgetful": { loads: false, injected: false, sees: true, sets: "nothing", memory: "I remember only while my process lives." },
 } as const
 
 const { values } = parseArgs({
@@ -39,11 +51,15 @@ if (!variant) {
   process.exit(2)
 }
 
+/** What it pretends to have room for, in words and halves of words as models count them. */
+const CONTEXT_SIZE = 8192
 const folder = join(process.env.REWAKE_DATA_DIR ?? tmpdir(), "demo-agent")
 
 interface Open {
   conversation: Conversation
   cwd: string
+  mcpServers: McpServer[]
+  choices: Choices
   turn: AbortController | null
 }
 const open = new Map<string, Open>()
@@ -54,11 +70,37 @@ const find = (sessionId: string): Open => {
   return found
 }
 
-async function load(sessionId: string, cwd: string): Promise<Conversation> {
+interface Begin {
+  cwd: string
+  mcpServers: McpServer[]
+}
+
+async function load(sessionId: string, place: Begin): Promise<Conversation> {
   const conversation = variant.loads ? await Conversation.load(folder, sessionId) : null
   if (!conversation) throw RequestError.sessionNotFound(sessionId)
-  open.set(sessionId, { conversation, cwd, turn: null })
+  enter(conversation, place)
   return conversation
+}
+
+function enter(conversation: Conversation, { cwd, mcpServers }: Begin): void {
+  open.set(conversation.id, { conversation, cwd, mcpServers, choices: FIRST_CHOICES, turn: null })
+}
+
+/** What can be set, in the answer that opens a conversation; the commands follow it. */
+function offer(client: AgentContext, sessionId: string) {
+  const update: SessionUpdate = { sessionUpdate: "available_commands_update", availableCommands: COMMANDS }
+  setImmediate(() => void client.notify("session/update", { sessionId, update }).catch(() => undefined))
+  const { choices } = find(sessionId)
+  if (variant.sets === "options") return { configOptions: asOptions(choices) }
+  return variant.sets === "modes" ? { modes: asModes(choices) } : {}
+}
+
+function choose(sessionId: string, id: string, value: unknown): Choices {
+  const session = find(sessionId)
+  const choices = chosen(session.choices, id, value)
+  if (!choices) throw RequestError.invalidParams({ id, value }, "there is no such choice")
+  session.choices = choices
+  return choices
 }
 
 const app = agent({ name: "rewake-demo" })
@@ -72,13 +114,13 @@ const app = agent({ name: "rewake-demo" })
     },
     authMethods: [],
   }))
-  .onRequest(methods.agent.session.new, async ({ params }) => {
+  .onRequest(methods.agent.session.new, async ({ params, client }) => {
     const conversation = await Conversation.begin(variant.loads ? folder : null)
-    open.set(conversation.id, { conversation, cwd: params.cwd, turn: null })
-    return { sessionId: conversation.id }
+    enter(conversation, params)
+    return { sessionId: conversation.id, ...offer(client, conversation.id) }
   })
   .onRequest(methods.agent.session.load, async ({ params, client }) => {
-    const conversation = await load(params.sessionId, params.cwd)
+    const conversation = await load(params.sessionId, params)
     for (const { role, text } of conversation.said) {
       const update: SessionUpdate = {
         sessionUpdate: role === "user" ? "user_message_chunk" : "agent_message_chunk",
@@ -86,12 +128,19 @@ const app = agent({ name: "rewake-demo" })
       }
       await client.notify("session/update", { sessionId: params.sessionId, update })
     }
+    return offer(client, params.sessionId)
+  })
+  .onRequest(methods.agent.session.resume, async ({ params, client }) => {
+    await load(params.sessionId, { cwd: params.cwd, mcpServers: params.mcpServers ?? [] })
+    return offer(client, params.sessionId)
+  })
+  .onRequest(methods.agent.session.setMode, ({ params }) => {
+    choose(params.sessionId, "mode", params.modeId)
     return {}
   })
-  .onRequest(methods.agent.session.resume, async ({ params }) => {
-    await load(params.sessionId, params.cwd)
-    return {}
-  })
+  .onRequest(methods.agent.session.setConfigOption, ({ params }) => ({
+    configOptions: asOptions(choose(params.sessionId, params.configId, params.value)),
+  }))
   .onRequest(methods.agent.session.prompt, async ({ params, client }) => {
     const session = find(params.sessionId)
     if (session.turn) throw RequestError.invalidRequest(undefined, "a turn is in progress")
@@ -99,9 +148,11 @@ const app = agent({ name: "rewake-demo" })
     session.turn = cancel
     try {
       const message = await hear(session.conversation, textOf(params.prompt))
-      const turn = new Turn(client, session.conversation, session.cwd, cancel.signal, helpText(variant.memory), await lookAt(params.prompt))
+      const turn = new Turn(client, session, cancel.signal, helpText(variant.memory), await lookAt(params.prompt))
+      if (session.choices.aloud) await turn.think("Let me see what is asked of me.")
       const stopReason = await untilCancelled(cancel.signal, () => carryOut(turn, parseCommand(message)))
       if (turn.spoken) await session.conversation.add({ role: "agent", text: turn.spoken })
+      await turn.send({ sessionUpdate: "usage_update", used: session.conversation.size(), size: CONTEXT_SIZE })
       return { stopReason }
     } finally {
       session.turn = null

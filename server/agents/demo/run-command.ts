@@ -1,26 +1,23 @@
 import { spawn } from "node:child_process"
-import type { StopReason, ToolCallContent } from "@agentclientprotocol/sdk"
+import type { PermissionOption, StopReason, ToolCallContent } from "@agentclientprotocol/sdk"
 import { newToolCallId, type Turn } from "./turn"
 
 const MAX_SHOWN = 64 * 1024
 /** Output is repeated as a whole with each update; more often would only repeat more. */
 const REFRESH_MS = 150
 
-/** Asks a person, then runs it in the workspace and shows its output as it comes. */
+const ANSWERS: PermissionOption[] = [
+  { optionId: "allow_once", name: "Allow once", kind: "allow_once" },
+  { optionId: "allow_always", name: "Always allow", kind: "allow_always" },
+  { optionId: "reject_once", name: "Refuse", kind: "reject_once" },
+]
+
+/** Asks a person, unless told not to, then runs it in the workspace and shows its output as it comes. */
 export async function runCommand(turn: Turn, command: string): Promise<StopReason> {
   const toolCallId = newToolCallId()
   const title = `Run ${command}`
   await turn.send({ sessionUpdate: "tool_call", toolCallId, title, kind: "execute", status: "pending", rawInput: { command } })
-  const chosen = await turn.askPerson(
-    toolCallId,
-    title,
-    [
-      { optionId: "allow_once", name: "Allow once", kind: "allow_once" },
-      { optionId: "allow_always", name: "Always allow", kind: "allow_always" },
-      { optionId: "reject_once", name: "Refuse", kind: "reject_once" },
-    ],
-    { command },
-  )
+  const chosen = turn.mode === "auto" ? "allow_once" : await turn.askPerson(toolCallId, title, ANSWERS, { command })
   if (turn.cancelled.aborted || chosen === null) {
     await turn.send({ sessionUpdate: "tool_call_update", toolCallId, status: "failed" })
     return "cancelled"

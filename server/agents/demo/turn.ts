@@ -1,26 +1,40 @@
 import {
   type AgentContext,
+  type McpServer,
   methods,
   type PermissionOption,
   type RequestPermissionRequest,
   type SessionUpdate,
 } from "@agentclientprotocol/sdk"
 import type { Conversation } from "./conversation"
+import type { Choices, Mode } from "./options"
 
 /** One turn of the conversation: what it may use, and how it speaks. */
 export class Turn {
   /** All it has said, for its own memory. */
   spoken = ""
 
+  readonly conversation: Conversation
+  readonly cwd: string
+  readonly mcpServers: readonly McpServer[]
+
   constructor(
     readonly client: AgentContext,
-    readonly conversation: Conversation,
-    readonly cwd: string,
+    /** Its choices may change while the turn goes on. */
+    private readonly session: { conversation: Conversation; cwd: string; mcpServers: McpServer[]; choices: Choices },
     readonly cancelled: AbortSignal,
     readonly help: string,
     /** What came with the message, a line each. */
     readonly seen: readonly string[] = [],
-  ) {}
+  ) {
+    this.conversation = session.conversation
+    this.cwd = session.cwd
+    this.mcpServers = session.mcpServers
+  }
+
+  get mode(): Mode {
+    return this.session.choices.mode
+  }
 
   send(update: SessionUpdate): Promise<void> {
     return this.client.notify(methods.client.session.update, { sessionId: this.conversation.id, update })
@@ -29,6 +43,10 @@ export class Turn {
   say(text: string): Promise<void> {
     this.spoken += text
     return this.send({ sessionUpdate: "agent_message_chunk", content: { type: "text", text } })
+  }
+
+  think(text: string): Promise<void> {
+    return this.send({ sessionUpdate: "agent_thought_chunk", content: { type: "text", text } })
   }
 
   /** Rejects when the turn is cancelled meanwhile. */

@@ -102,7 +102,7 @@ test("what an agent replays while it loads is history and is not recorded again,
   const { agent } = await daemon.ready("sess_loads", { ...oddAgent("loads"), start })
   expect(agent).toMatchObject({ strategy: "loaded", agent_session_id: "odd" })
   const stream = daemon.events("sess_loads")
-  await stream.until("agent.update")
+  await stream.when(() => stream.records.some((record) => record.kind === "agent.setup_announced" && record.setup.commands.length > 0))
   expect(await say("sess_loads", stream, "prm_1", "hello")).toBe("heard hello")
   expect(stream.kinds()).not.toContain("tool.call")
   expect(stream.text()).toBe("heard hello")

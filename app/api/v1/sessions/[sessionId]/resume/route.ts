@@ -4,6 +4,7 @@ import { route, SessionParams } from "@/server/http/route"
 const Resume = z.object({
   fresh: z.boolean().optional(),
   reinstate: z.boolean().optional(),
+  sign_in: z.string().optional(),
   resume_token_id: z.string().optional(),
   secret: z.string().optional(),
 })

@@ -1,0 +1,16 @@
+-- AlterTable
+ALTER TABLE "executors_running" ADD COLUMN     "agent_options" TEXT,
+ADD COLUMN     "agent_setup" TEXT,
+ADD COLUMN     "agent_sign_in" TEXT,
+ADD COLUMN     "agent_usage" TEXT;
+
+-- CreateTable
+CREATE TABLE "mcp_servers" (
+    "name" TEXT NOT NULL,
+    "definition" TEXT NOT NULL,
+    "secrets" TEXT NOT NULL,
+    "sealed" TEXT NOT NULL,
+    "updated_at" TEXT NOT NULL,
+
+    CONSTRAINT "mcp_servers_pkey" PRIMARY KEY ("name")
+);

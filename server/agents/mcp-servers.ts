@@ -1,0 +1,56 @@
+import type { McpServer } from "../../lib/contracts/agentctl/protocol"
+import { AppError } from "../../lib/contracts/errors"
+import { McpServerDefinition, type McpServerView } from "../../lib/contracts/mcp"
+import { insert, type Journal, remove } from "../journal"
+import type { Clock } from "../platform/clock"
+import type { Database } from "../platform/database"
+import { createSealing } from "./sealing"
+
+/** The MCP servers that every agent is given. Their variables and headers are keys: sealed in the database, shown to nobody. */
+export function createMcpServers({ db, journal, clock, secret }: { db: Database; journal: Journal; clock: Clock; secret: string }) {
+  const sealing = createSealing(secret, "rewake mcp servers")
+  const rows = () => db.mcpServer.findMany({ orderBy: { name: "asc" } })
+
+  function open(name: string, sealed: string): Record<string, string> {
+    try {
+      return JSON.parse(sealing.open([name], sealed)) as Record<string, string>
+    } catch {
+      const message = `The keys of the MCP server ${name} cannot be read, since AUTH_SECRET has changed. Set them again.`
+      throw new AppError("NOT_READY", message, {})
+    }
+  }
+
+  return {
+    async list(): Promise<McpServerView[]> {
+      return (await rows()).map(({ definition, secrets, name }) => {
+        const server = McpServerDefinition.parse(JSON.parse(definition))
+        // Their names are told also when their values cannot be read any more.
+        return { ...server, name, secrets: JSON.parse(secrets) as string[] }
+      })
+    },
+    /** What an agent is given with its conversation. */
+    async given(): Promise<McpServer[]> {
+      return (await rows()).map(({ name, definition, sealed }): McpServer => {
+        const server = McpServerDefinition.parse(JSON.parse(definition))
+        const values = open(name, sealed)
+        return server.transport === "stdio" ? { ...server, name, env: values } : { ...server, name, headers: values }
+      })
+    },
+    async put(name: string, server: McpServerDefinition, values: Record<string, string>): Promise<void> {
+      const row = {
+        name,
+        definition: JSON.stringify(server),
+        secrets: JSON.stringify(Object.keys(values)),
+        sealed: sealing.seal([name], JSON.stringify(values)),
+        updated_at: clock.now().toISOString(),
+      }
+      await journal.write([remove("mcp_servers", { name }), insert("mcp_servers", row)])
+    },
+    async remove(name: string): Promise<void> {
+      if (!(await db.mcpServer.findUnique({ where: { name } })))
+        throw new AppError("NOT_FOUND", "There is no such MCP server.", { entity: "mcp_server" })
+      await journal.write([remove("mcp_servers", { name })])
+    },
+  }
+}
+export type McpServers = ReturnType<typeof createMcpServers>
