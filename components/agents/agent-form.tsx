@@ -36,7 +36,12 @@ export function AgentForm({ agent, onClose }: { agent: CustomAgent | null; onClo
       name: text("name"),
       description: text("description"),
       acp: programOf(text("acp")),
-      terminal: terminal && { ...terminal, continue_args: splitCommandLine(text("continue")) },
+      terminal: terminal && {
+        ...terminal,
+        begin_args: splitCommandLine(text("begin")),
+        continue_args: splitCommandLine(text("continue")),
+        fork_args: splitCommandLine(text("fork")),
+      },
       history_context_injection: form.get("inject") === "on",
     })
     if (!parsed.success) return setProblem(parsed.error.issues.map(({ path, message }) => `${path.join(" ")} ${message}`.trim()).join("; "))
@@ -57,11 +62,24 @@ export function AgentForm({ agent, onClose }: { agent: CustomAgent | null; onClo
         />
         <CommandField label="Command for a terminal" name="terminal" defaultValue={lineOf(agent?.terminal)} placeholder="my-agent" />
         <CommandField
-          label="…and to continue its newest conversation there"
+          label="…and to begin a conversation there"
+          name="begin"
+          defaultValue={joinCommandLine(agent?.terminal?.begin_args ?? [])}
+          placeholder="--session-id {id}"
+          hint="Added to the terminal command. {id} is a UUID of the tab's own."
+        />
+        <CommandField
+          label="…to continue it when the tab comes back"
           name="continue"
           defaultValue={joinCommandLine(agent?.terminal?.continue_args ?? [])}
-          placeholder="--continue"
-          hint="Added to the terminal command when a tab comes back."
+          placeholder="--resume {id}"
+          hint="Without {id}: what continues the newest conversation of a folder."
+        />
+        <CommandField
+          label="…to fork it into another tab"
+          name="fork"
+          defaultValue={joinCommandLine(agent?.terminal?.fork_args ?? [])}
+          placeholder="--resume {from} --fork --session-id {id}"
         />
         <label className="flex items-center gap-2 touch:min-h-11">
           <input type="checkbox" name="inject" defaultChecked={agent?.history_context_injection ?? true} className="accent-alive" />

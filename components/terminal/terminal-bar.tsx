@@ -1,4 +1,4 @@
-import { Columns2, Ellipsis, History, RotateCcw, Search, X } from "lucide-react"
+import { Columns2, Ellipsis, GitFork, History, RotateCcw, Search, X } from "lucide-react"
 import { IconButton } from "@/components/ui/button"
 import { MenuContent, MenuItem, MenuRoot, MenuSeparator, MenuTrigger } from "@/components/ui/menu"
 import type { WorkerView } from "@/lib/contracts/workers"
@@ -9,6 +9,8 @@ export type BarActions = {
   onSplit: () => void
   onRename: () => void
   onRestart: () => void
+  /** Null where there is no conversation that could be copied. */
+  onFork: (() => void) | null
   onEarlier: () => void
   onScreenReader: (on: boolean) => void
   onClose: () => void
@@ -43,6 +45,11 @@ export function TerminalBar({ worker, view, split, actions }: TerminalBarProps) 
           <MenuItem onSelect={actions.onRestart}>
             <RotateCcw /> Restart…
           </MenuItem>
+          {actions.onFork && (
+            <MenuItem onSelect={actions.onFork}>
+              <GitFork /> Fork conversation
+            </MenuItem>
+          )}
           <MenuItem onSelect={actions.onEarlier}>
             <History /> Earlier output
           </MenuItem>

@@ -10,7 +10,7 @@ type TerminalDeckProps = Pick<TerminalPaneProps, "set"> & {
   right: WorkerView | null
   /** Which of the two the keyboard is in. */
   active: string
-  paneOf: (worker: WorkerView) => Pick<TerminalPaneProps, "ended" | "onSplit" | "onRename" | "onClose" | "onRun" | "onFocus">
+  paneOf: (worker: WorkerView) => Pick<TerminalPaneProps, "ended" | "onSplit" | "onRename" | "onFork" | "onClose" | "onRun" | "onFocus">
 }
 
 /** One terminal, or two: beside each other, on a phone below each other. */

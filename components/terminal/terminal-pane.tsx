@@ -25,12 +25,13 @@ export type TerminalPaneProps = {
   ended: readonly EndedProcess[]
   onSplit: () => void
   onRename: () => void
+  onFork: (() => void) | null
   onClose: () => void
   onRun: (command: string) => void
   onFocus: () => void
 }
 
-export function TerminalPane({ worker, set, split, takesFocus, ended, onSplit, onRename, onClose, onRun, onFocus }: TerminalPaneProps) {
+export function TerminalPane({ worker, set, split, takesFocus, ended, onRun, onFocus, ...actions }: TerminalPaneProps) {
   const slot = useRef<HTMLDivElement>(null)
   const terminal = set.of(worker.id)
   const view = useTerminalView(set, worker.id)
@@ -63,13 +64,11 @@ export function TerminalPane({ worker, set, split, takesFocus, ended, onSplit, o
         view={view}
         split={split}
         actions={{
+          ...actions,
           onSearch: () => terminal.toggleSearch(true),
-          onSplit,
-          onRename,
           onRestart: () => setAsking(true),
           onEarlier: showEarlier,
           onScreenReader: (on) => terminal.setScreenReader(on),
-          onClose,
         }}
       />
       <div className="relative min-h-0 flex-1">

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "react"
 import { errorSentence } from "@/lib/client/error-sentence"
+import { useAgents } from "@/lib/client/queries/agents"
 import { describeWorker, useCloseWorker, useOpenWorker, usePatchWorker, useWorkers } from "@/lib/client/queries/workers"
 import { feedOf } from "@/lib/client/session-feed"
 import type { ExecutorStatus } from "@/lib/contracts/status"
@@ -32,6 +33,7 @@ const UNREADY: Partial<Record<ExecutorStatus, string>> = {
 export function useWorkersPanel({ sessionId, executorStatus, tab, split, onTab, onSplit }: Options) {
   const query = useWorkers(sessionId)
   const set = useTerminalSet(sessionId)
+  const { data: agents } = useAgents()
   const open = useOpenWorker(sessionId)
   const patch = usePatchWorker(sessionId)
   const close = useCloseWorker(sessionId)
@@ -73,6 +75,12 @@ export function useWorkersPanel({ sessionId, executorStatus, tab, split, onTab, 
   }
   const openNew = (type: "terminal" | "agent", agent?: string) =>
     open.mutate({ type, ...(agent ? { agent } : {}) }, { onSuccess: (worker) => select(worker.id) })
+
+  const canFork = (worker: WorkerView) =>
+    worker.type === "agent" &&
+    executorStatus === "ready" &&
+    (agents?.some(({ id, terminal_forks }) => id === worker.agent && terminal_forks) ?? false)
+  const fork = (worker: WorkerView) => open.mutate({ type: "agent", fork_of: worker.id }, { onSuccess: (made) => select(made.id) })
 
   const end = (worker: WorkerView) => {
     setClosing(null)
@@ -134,6 +142,8 @@ export function useWorkersPanel({ sessionId, executorStatus, tab, split, onTab, 
     unready: executorStatus === "ready" ? null : (UNREADY[executorStatus ?? "none"] ?? "the executor is not ready"),
     tabs,
     openNew,
+    canFork,
+    fork,
     toggleSplit,
     setFocused,
     requestClose,

@@ -13,6 +13,7 @@ export function WorkersPanel({ panel, items }: { panel: Panel; items: readonly I
     ended: endedIn(items, worker.id),
     onSplit: () => panel.toggleSplit(worker),
     onRename: () => panel.tabs.onRenaming(worker.id),
+    onFork: panel.canFork(worker) ? () => panel.fork(worker) : null,
     onClose: () => void panel.requestClose(worker),
     onRun: (command: string) => void panel.runAgain(worker.id, command),
     onFocus: () => panel.setFocused(worker.id),

@@ -24,6 +24,8 @@ export const AgentInfo = z.object({
   takes_history: z.boolean(),
   /** It can run in a terminal of its own, here and now. */
   terminal: z.boolean(),
+  /** There it can go on from a copy of a conversation. */
+  terminal_forks: z.boolean(),
   custom: z.boolean(),
   /** Where its program was found. */
   found: z.enum(["built_in", "path", "installed"]).nullable(),
@@ -40,20 +42,36 @@ const argument = z
   .regex(/^[^\0]*$/, "must not contain a NUL")
 const command = argument.trim().min(1, "must not be empty").pipe(z.string().max(4096))
 
+const args = z.array(argument).max(100).default([])
+const names = (words: readonly string[], placeholder: string) => words.some((word) => word.includes(placeholder))
+
+/**
+ * What is added to the command when a tab begins, comes back, or is forked. `{id}` stands for a UUID that is the tab's own, `{from}` for
+ * the one it is forked from. Without `{id}`, continuing means the newest conversation of the folder.
+ */
+const TerminalAgentProgram = z
+  .object({ command, args, begin_args: args, continue_args: args, fork_args: args })
+  .refine((program) => names(program.begin_args, "{id}") === names(program.continue_args, "{id}"), {
+    message: "begin_args and continue_args must both name {id}, or neither",
+  })
+  .refine((program) => program.fork_args.length === 0 || (names(program.fork_args, "{id}") && names(program.fork_args, "{from}")), {
+    message: "fork_args must name {from} and {id}",
+  })
+  .refine((program) => program.fork_args.length === 0 || names(program.begin_args, "{id}"), {
+    message: "fork_args need begin_args and continue_args that name {id}",
+  })
+  .refine((program) => ![...program.begin_args, ...program.continue_args].some((word) => word.includes("{from}")), {
+    message: "{from} belongs into fork_args",
+  })
+
 /** Any command that speaks the Agent Client Protocol on its stdio, runs in a terminal, or both. */
 export const CustomAgent = z
   .object({
     id: AgentId,
     name: z.string().trim().min(1, "must not be empty").max(80),
     description: z.string().trim().max(300).default(""),
-    acp: z
-      .object({ command, args: z.array(argument).max(100).default([]) })
-      .nullable()
-      .default(null),
-    terminal: z
-      .object({ command, args: z.array(argument).max(100).default([]), continue_args: z.array(argument).max(100).default([]) })
-      .nullable()
-      .default(null),
+    acp: z.object({ command, args }).nullable().default(null),
+    terminal: TerminalAgentProgram.nullable().default(null),
     /** May the conversation be handed to it when it cannot load its own? */
     history_context_injection: z.boolean().default(true),
   })

@@ -17,7 +17,13 @@ export const WorkerView = z.object({
 export type WorkerView = z.infer<typeof WorkerView>
 
 const Name = z.string().trim().min(1).max(80)
-export const CreateWorker = z.object({ type: WorkerType, name: Name.optional(), agent: z.string().optional() })
+/** `fork_of`: another tab of this session, a copy of whose conversation this one begins with. */
+export const CreateWorker = z.object({
+  type: WorkerType,
+  name: Name.optional(),
+  agent: z.string().optional(),
+  fork_of: z.string().optional(),
+})
 export type CreateWorker = z.infer<typeof CreateWorker>
 export const PatchWorker = z.object({ name: Name.optional(), position: z.number().int().min(0).optional() })
 export type PatchWorker = z.infer<typeof PatchWorker>

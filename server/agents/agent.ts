@@ -1,10 +1,26 @@
 import type { AgentFile } from "../../lib/contracts/agentctl/archive"
+import type { ConversationTraces } from "../../lib/contracts/agentctl/ptys"
 import type { AgentId } from "../../lib/contracts/task"
 
 export type TerminalCommand = { file: string; args: string[]; env: Record<string, string> }
 export type Program = { program: string; args: readonly string[] }
-/** `again` is what its own command line takes to go on with the newest conversation of the folder it runs in. */
-export type TerminalProgram = Program & { again: readonly string[] }
+
+/**
+ * What its own command line takes in a terminal. `{id}` stands for the tab's conversation, `{from}` for the one that a fork copies. An
+ * agent that is given no `{id}` to begin with names its conversations itself.
+ */
+export type TerminalProgram = Program & {
+  begin: readonly string[]
+  /** Null: it cannot be told which conversation to go on with. */
+  again: readonly string[] | null
+  /** Goes on with the newest conversation of the folder, whoever held it. */
+  newest: readonly string[] | null
+  fork: readonly string[] | null
+  /** What it takes for a name; a UUID unless it has its own form. */
+  newId?: () => string
+  /** Of one that names its conversations itself: where it shows which one it is in. */
+  traces?: (place: AgentPlace) => ConversationTraces
+}
 
 /** Where an agent keeps its own files: on the daemon's host, for this workspace. */
 export type AgentPlace = { data_dir: string; home: string; env: Readonly<Record<string, string>>; workspace: string | null }

@@ -6,7 +6,7 @@ import { insert, type Journal, remove } from "../journal"
 import type { Clock } from "../platform/clock"
 import { ConfigError } from "../platform/config"
 import type { Database } from "../platform/database"
-import { type AgentDefinition, defineAgent } from "./agent"
+import { type AgentDefinition, defineAgent, type TerminalProgram } from "./agent"
 
 /** What the configuration file lists; a missing file lists nothing. What is wrong in it is told at the start, not when it is used. */
 export function readAgentsFile(path: string): CustomAgent[] {
@@ -34,10 +34,20 @@ export const definitionOf = (agent: CustomAgent): AgentDefinition =>
     name: agent.name,
     description: agent.description,
     acp: agent.acp && { program: agent.acp.command, args: agent.acp.args },
-    terminal: agent.terminal && { program: agent.terminal.command, args: agent.terminal.args, again: agent.terminal.continue_args },
+    terminal: agent.terminal && terminalOf(agent.terminal),
     native_session_resume: false,
     history_context_injection: agent.history_context_injection,
   })
+
+function terminalOf({ command, args, begin_args, continue_args, fork_args }: NonNullable<CustomAgent["terminal"]>): TerminalProgram {
+  const named = continue_args.some((word) => word.includes("{id}"))
+  return {
+    ...{ program: command, args, begin: begin_args },
+    again: named ? continue_args : null,
+    newest: named || continue_args.length === 0 ? null : continue_args,
+    fork: fork_args.length > 0 ? fork_args : null,
+  }
+}
 
 /** The agents admins have added. Each is one row; the newest writing stands. */
 export function createCustomAgents({ db, journal, clock }: { db: Database; journal: Journal; clock: Clock }) {

@@ -1,8 +1,9 @@
 import type { AgentFile } from "../../lib/contracts/agentctl/archive"
+import type { ConversationTraces } from "../../lib/contracts/agentctl/ptys"
 import type { AgentInfo, AgentSettings, ComesBack, CustomAgent } from "../../lib/contracts/agents"
 import { AppError } from "../../lib/contracts/errors"
 import type { AgentId } from "../../lib/contracts/task"
-import { type AgentDefinition, defineAgent, type Program, type TerminalCommand, type Trouble } from "./agent"
+import { type AgentDefinition, defineAgent, type Program, type TerminalCommand, type TerminalProgram, type Trouble } from "./agent"
 import { type CustomAgents, definitionOf } from "./custom-agents"
 import { findProgram } from "./find-program"
 import type { Installs } from "./installs"
@@ -13,6 +14,7 @@ import type { AgentVariables } from "./variables"
 type Source = "built_in" | "file" | "added"
 type Known = { definition: AgentDefinition; source: Source }
 
+export type TerminalAgent = { name: string; program: TerminalProgram; command: (args: readonly string[]) => TerminalCommand }
 export type StartCommand = { name: string; command: Program; env: Record<string, string> }
 
 /**
@@ -72,6 +74,7 @@ export async function createAgentRegistry(options: {
     return source === "built_in" && definition.packages.length === 0 ? "built_in" : place.found
   }
 
+  const placeIn = (workspace: string | null) => ({ data_dir: options.data_dir, home: env.HOME ?? "", env, workspace })
   const get = (id: AgentId): AgentDefinition => all().get(id)?.definition ?? unknownAgent(id)
   const refusal = (agent: AgentDefinition, what: string, reason: string | null) =>
     new AppError("AGENT_UNAVAILABLE", `${agent.name} cannot be ${what}. ${reason}`, { agent: agent.id })
@@ -90,6 +93,7 @@ export async function createAgentRegistry(options: {
       comes_back_by: observed === null ? "declared" : "observed",
       takes_history: agent.history_context_injection,
       terminal: terminalProblem(agent) === null,
+      terminal_forks: agent.terminal?.fork != null,
       custom: source !== "built_in",
       found: foundOf(entry),
       installable: agent.packages.length > 0,
@@ -102,7 +106,8 @@ export async function createAgentRegistry(options: {
     get,
     trouble: (id: AgentId, message: string): Trouble | null => troubleOf(get(id), message),
     sessionFiles: (id: AgentId, agentSessionId: string, workspace: string | null): AgentFile[] =>
-      get(id).session_files(agentSessionId, { data_dir: options.data_dir, home: env.HOME ?? "", env, workspace }),
+      get(id).session_files(agentSessionId, placeIn(workspace)),
+    traces: (id: AgentId, workspace: string | null): ConversationTraces | null => get(id).terminal?.traces?.(placeIn(workspace)) ?? null,
     observed: observations.note,
 
     isKnown: async (id: AgentId): Promise<boolean> => (await refresh()).has(id),
@@ -114,16 +119,14 @@ export async function createAgentRegistry(options: {
       const command = { program: place.file, args: agent.acp.args }
       return { name: agent.name, command, env: { ...agent.env, ...(await variables.of(id)) } }
     },
-    async requireTerminal(id: AgentId): Promise<{ name: string; terminal: (tab: { continue: boolean }) => TerminalCommand }> {
+    async requireTerminal(id: AgentId): Promise<TerminalAgent> {
       const agent = (await refresh()).get(id)?.definition ?? unknownAgent(id)
       const program = agent.terminal
       const place = program && locate(agent, program)
       if (!program || !place) throw refusal(agent, "opened in a terminal", terminalProblem(agent))
       const own = { ...agent.env, ...(await variables.of(id)) }
-      return {
-        name: agent.name,
-        terminal: (tab) => ({ file: place.file, args: [...program.args, ...(tab.continue ? program.again : [])], env: own }),
-      }
+      const command = (args: readonly string[]) => ({ file: place.file, args: [...program.args, ...args], env: own })
+      return { name: agent.name, program, command }
     },
     list: async (): Promise<AgentInfo[]> => [...(await refresh()).values()].map(describe),
 

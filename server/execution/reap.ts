@@ -7,7 +7,7 @@ import { ids } from "../platform/ids"
 import type { ExecutionDeps, Live } from "./context"
 import { stillOwned } from "./ownership"
 import { agentFilesOf, type LoadedSession, loadSession } from "./session-facts"
-import { keptByTerminal } from "./terminals"
+import { keptByTerminal, noteConversations } from "./terminals"
 
 /** A failed archive is tried again after a minute, then ever more rarely, up to an hour. */
 const FIRST_RETRY_MS = 60_000
@@ -51,6 +51,7 @@ export async function reap(deps: ExecutionDeps, live: Live, client: AgentctlClie
     await client.stopAgent(ref.id, epoch)
     killPoint("reap.stopped")
     await live.reader?.caughtUpTo((await client.session(ref.id)).head)
+    await noteConversations(deps, live, client)
     const archive = await packAndVerify(deps, live, client, loaded, archive_id)
     killPoint("reap.packed")
     const { location, sha256, bytes, files } = archive
@@ -77,13 +78,8 @@ export async function reap(deps: ExecutionDeps, live: Live, client: AgentctlClie
   }
 }
 
-async function packAndVerify(
-  deps: ExecutionDeps,
-  live: Live,
-  client: AgentctlClient,
-  { session, executor }: LoadedSession,
-  archive_id: string,
-) {
+async function packAndVerify(deps: ExecutionDeps, live: Live, client: AgentctlClient, loaded: LoadedSession, archive_id: string) {
+  const { executor } = loaded
   const { ref, epoch } = live.owned
   const takenBack = new AbortController()
   const look = setInterval(async () => {
@@ -99,7 +95,7 @@ async function packAndVerify(
       archive_id,
       generation: executor.generation,
       agent_session_id: executor.resume_token,
-      agent_files: agentFilesOf(deps, session, executor),
+      agent_files: await agentFilesOf(deps, loaded),
       max_bytes: deps.archives.max_bytes,
       signal: takenBack.signal,
     })

@@ -35,7 +35,7 @@ export async function restoreFiles(
       generation: executor.generation,
       archive: { location, sha256, bytes },
       workspace,
-      agent_files: agentFilesOf(deps, session, executor),
+      agent_files: await agentFilesOf(deps, { session, executor }),
       max_bytes: deps.archives.max_bytes,
       progress({ state, ...amounts }) {
         if (state !== "downloading" && state !== "unpacking" && state !== "verifying") return

@@ -48,6 +48,15 @@ export const toFacts = ({ session, executor, runPrompt, tokens }: LoadedSession)
 const inState = (tokens: readonly ResumeToken[], state: string) =>
   tokens.filter((token) => token.state === state).map(({ id, request_id }) => ({ id, request_id }))
 
-/** The agent's own files of this conversation, which go where the workspace goes. */
-export const agentFilesOf = ({ agents }: { agents: AgentRegistry }, session: Session, executor: ExecutorRunning): AgentFile[] =>
-  executor.resume_token ? agents.sessionFiles(session.agent, executor.resume_token, executor.workspace_path) : []
+/** The agents' own files of the session's conversation and of those in its tabs: they go where the workspace goes. */
+export async function agentFilesOf(
+  { agents, db }: { agents: AgentRegistry; db: Database },
+  { session, executor }: Pick<LoadedSession, "session" | "executor">,
+): Promise<AgentFile[]> {
+  const tabs = await db.worker.findMany({ where: { session_id: session.id, closed_at: null, conversation_id: { not: null } } })
+  const conversations = [
+    { agent: session.agent, id: executor.resume_token },
+    ...tabs.map(({ agent, conversation_id }) => ({ agent: agent ?? "", id: conversation_id })),
+  ]
+  return conversations.flatMap(({ agent, id }) => (id === null ? [] : agents.sessionFiles(agent, id, executor.workspace_path)))
+}

@@ -1,9 +1,10 @@
 import type { PtyState } from "../../lib/contracts/agentctl/ptys"
-import type { EventOf } from "../../lib/contracts/events"
+import type { EventOf, NewEvent } from "../../lib/contracts/events"
 import { type AgentctlClient, DaemonRefused } from "../executors"
 import { updateAny } from "../journal"
 import type { Worker } from "../platform/database"
 import type { ExecutionDeps, Live } from "./context"
+import { stillOwned } from "./ownership"
 import { refusalIsFinal } from "./tend-run"
 
 export type ReceiptProcess = EventOf<"recovery.receipt">["processes"][number]
@@ -31,12 +32,35 @@ export async function settleTerminals(
     if (!open.some((worker) => worker.id === worker_id)) await refusalIsFinal(client.removePty(id, live.owned.epoch, worker_id))
   }
   const found = ptys.filter((pty) => open.some((worker) => worker.id === pty.worker_id))
+  await takeDown(deps, live, open, found)
   const ended = found.flatMap((pty) => whatEnded(pty, nameOf(open, pty), workspace))
   const told = ended.length > 0 ? await alreadyTold(deps, id) : new Set<string>()
   return {
     kept: found.flatMap((pty) => whatRuns(pty, nameOf(open, pty))),
     ended: ended.filter((process) => !told.has(tellingOf(process))),
   }
+}
+
+/** What a terminal agent's process shows of its conversation, where the row does not say so yet. Pure. */
+export function conversationEvents(worker: Pick<Worker, "id" | "conversation_id" | "forked_from">, pty: PtyState): NewEvent[] {
+  if (!pty.conversation) return []
+  const { id, forked_from } = pty.conversation
+  if (id === worker.conversation_id && forked_from === worker.forked_from) return []
+  return [{ kind: "worker.conversation", worker_id: worker.id, conversation_id: id, forked_from }]
+}
+
+async function takeDown(deps: ExecutionDeps, live: Live, workers: readonly Worker[], ptys: readonly PtyState[]): Promise<void> {
+  const events = workers.flatMap((worker) =>
+    ptys.filter((pty) => pty.worker_id === worker.id).flatMap((pty) => conversationEvents(worker, pty)),
+  )
+  if (events.length > 0) await deps.journal.commit({ session: live.owned.ref, guards: [stillOwned(live.owned)], events })
+}
+
+/** Before a place is put away: the daemon forgets its terminals with it, and what they were in goes into the archive by name. */
+export async function noteConversations(deps: ExecutionDeps, live: Live, client: AgentctlClient): Promise<void> {
+  const { id } = live.owned.ref
+  const workers = await deps.db.worker.findMany({ where: { session_id: id, closed_at: null, type: "agent" } })
+  if (workers.length > 0) await takeDown(deps, live, workers, await ptysOf(client, id))
 }
 
 const nameOf = (workers: readonly Named[], { worker_id }: PtyState) => workers.find((worker) => worker.id === worker_id)?.name ?? worker_id

@@ -5,8 +5,8 @@ import {
   PTY_SNAPSHOT_HEADER,
   PTY_SNAPSHOT_SIZE_HEADER,
   PtyList,
-  type PutPty,
   PutPtyAnswer,
+  type StartPty,
 } from "../../lib/contracts/agentctl/ptys"
 import type { Transport } from "./agentctl-client"
 
@@ -34,7 +34,7 @@ export function ptyCalls({ call, ask, open, path }: Pick<Transport, "call" | "as
   })
   return {
     ptys: (id: string) => ask(PtyList, { method: "GET", path: path(id, "/ptys") }),
-    putPty: (id: string, epoch: number, workerId: string, body: PutPty) =>
+    putPty: (id: string, epoch: number, workerId: string, body: StartPty) =>
       ask(PutPtyAnswer, { method: "PUT", path: of(id, workerId), body, epoch, timeoutMs: PTY_TIMEOUT_MS }),
     removePty: (id: string, epoch: number, workerId: string) =>
       call({ method: "DELETE", path: of(id, workerId), epoch, timeoutMs: PTY_TIMEOUT_MS }),

@@ -1,7 +1,10 @@
 import { AppError } from "../../lib/contracts/errors"
 import type { CreateWorker, PatchWorker, WorkerDetail, WorkerView } from "../../lib/contracts/workers"
+import type { TerminalAgent } from "../agents"
 import { type Person, requireSession } from "../auth"
+import type { Session, Worker } from "../platform/database"
 import { ids } from "../platform/ids"
+import { conversationOf, newConversation } from "./conversation"
 import { openWorkers, refOf, requireWorker, type WorkerDeps } from "./deps"
 import { ptyOf, raiseProcess } from "./process"
 import { defaultName, inOrder, MAX_WORKERS, moved, toView } from "./tabs"
@@ -14,9 +17,15 @@ export async function listWorkers(deps: WorkerDeps, person: Person, sessionId: s
 /** A tab. Its process is started by whoever looks at it first. */
 export async function openWorker(deps: WorkerDeps, person: Person, sessionId: string, input: CreateWorker): Promise<WorkerView> {
   const session = await requireSession(deps.db, person, sessionId)
-  const agent = input.type === "agent" ? await deps.agents.requireTerminal(input.agent ?? session.agent) : null
-  if (input.type !== "agent" && input.agent !== undefined)
+  if (input.type !== "agent" && (input.agent !== undefined || input.fork_of !== undefined))
     throw new AppError("INVALID_INPUT", "Only a worker of type agent has an agent.", { issues: ["agent: not with this type"] })
+  const source = input.fork_of === undefined ? null : (await requireWorker(deps, person, sessionId, input.fork_of)).worker
+  if (source && (source.type !== "agent" || (input.agent ?? source.agent) !== source.agent))
+    throw new AppError("INVALID_INPUT", "A conversation is forked by the agent that holds it.", { issues: ["fork_of: another agent's"] })
+  const agentId = input.type === "agent" ? (source?.agent ?? input.agent ?? session.agent) : null
+  const agent = agentId === null ? null : await deps.agents.requireTerminal(agentId)
+  const from = source && agent ? await conversationToFork(deps, session, source, agent) : null
+  const conversation = agent ? newConversation(agent.program, from) : { id: null, forked_from: null }
   return deps.turns.run(session.id, async () => {
     const open = await openWorkers(deps, session.id)
     if (open.length >= MAX_WORKERS)
@@ -27,11 +36,27 @@ export async function openWorker(deps: WorkerDeps, person: Person, sessionId: st
     await deps.journal.commit({
       session: refOf(session),
       events: [
-        { kind: "worker.opened", worker_id, type: input.type, name, agent: agent ? (input.agent ?? session.agent) : null, position },
+        {
+          ...{ kind: "worker.opened", worker_id, type: input.type, name, agent: agentId, position },
+          ...{ conversation_id: conversation.id, forked_from: conversation.forked_from },
+        },
       ],
     })
     return toView(await deps.db.worker.findUniqueOrThrow({ where: { id: worker_id } }))
   })
+}
+
+/** The daemon may know better than the row which conversation a tab is in; one that is away leaves the row. */
+async function conversationToFork(deps: WorkerDeps, session: Session, source: Worker, agent: TerminalAgent): Promise<string> {
+  if (agent.program.fork === null)
+    throw new AppError("AGENT_UNAVAILABLE", `${agent.name} cannot fork a conversation.`, { agent: source.agent ?? "" })
+  const pty = await deps
+    .reach(session)
+    .then((place) => place.call(() => ptyOf(place, source.id)))
+    .catch(() => null)
+  const { id } = conversationOf(source, pty)
+  if (id === null) throw new AppError("CONFLICT", `It is not known yet which conversation ${source.name} is in.`, {})
+  return id
 }
 
 export async function changeWorker(

@@ -1,13 +1,16 @@
-import type { PtyState, PutPtyAnswer } from "../../lib/contracts/agentctl/ptys"
+import type { PtyState, PutPtyAnswer, StartPty } from "../../lib/contracts/agentctl/ptys"
 import { AppError } from "../../lib/contracts/errors"
 import { killPoint } from "../../lib/host/kill-point"
-import type { Place } from "../execution"
+import { conversationEvents, type Place } from "../execution"
 import type { Worker } from "../platform/database"
+import { conversationOf, newConversation, planStart } from "./conversation"
 import { refOf, type WorkerDeps } from "./deps"
 
 type Size = { cols: number; rows: number }
+type Start = Pick<StartPty, "type" | "command" | "label" | "rather" | "conversation" | "traces">
 /** What a terminal is before anybody has said how large theirs is. */
 const DEFAULT_SIZE: Size = { cols: 80, rows: 24 }
+const SHELL: Start = { type: "terminal", command: null, label: "new shell" }
 
 /** What the daemon has of this worker; null when nothing was ever started in it. */
 export const ptyOf = async ({ client, session }: Place, workerId: string): Promise<PtyState | null> =>
@@ -25,22 +28,18 @@ export async function raiseProcess(
 ): Promise<PutPtyAnswer> {
   const { client, session } = place
   const before = await place.call(() => ptyOf(place, worker.id))
-  // An agent that never ran in this tab has no conversation to go on with.
-  const goOn = before !== null && (options.restart?.continue ?? true)
-  const command = worker.type === "agent" ? await agentCommand(deps, worker, goOn) : null
+  const start = worker.type === "agent" ? await startOfAgent(deps, place, worker, before, options.restart?.continue ?? true) : SHELL
   const size = options.size ?? (before ? { cols: before.cols, rows: before.rows } : DEFAULT_SIZE)
-  const pty = await place.call((epoch) =>
-    client.putPty(session.id, epoch, worker.id, {
-      type: worker.type === "agent" ? "agent" : "terminal",
-      command,
-      ...size,
-      restart: options.restart !== undefined,
-      label: worker.type === "agent" ? (goOn ? "conversation continued" : "new conversation") : "new shell",
-    }),
-  )
+  const restart = options.restart !== undefined
+  const pty = await place.call((epoch) => client.putPty(session.id, epoch, worker.id, { ...start, ...size, restart }))
   killPoint("worker.raised")
   await endIfClosed(deps, place, worker)
-  if (pty.restored) await noteRestored(deps, place, pty, before)
+  const lost = (before?.lost ?? []).filter((process) => !process.alive).map((process) => process.command)
+  const events = [
+    ...conversationEvents(worker, pty),
+    ...(pty.restored ? [{ kind: "worker.restored" as const, worker_id: worker.id, epoch: pty.epoch, lost }] : []),
+  ]
+  if (events.length > 0) await deps.journal.commit({ session: refOf(session), events })
   return pty
 }
 
@@ -52,10 +51,21 @@ async function endIfClosed(deps: WorkerDeps, { client, session, call }: Place, w
   throw new AppError("NOT_FOUND", "There is no such terminal.", { entity: "worker" })
 }
 
-const agentCommand = async (deps: WorkerDeps, worker: Worker, goOn: boolean) =>
-  (await deps.agents.requireTerminal(worker.agent ?? "")).terminal({ continue: goOn })
-
-async function noteRestored(deps: WorkerDeps, { session }: Place, { worker_id, epoch }: PutPtyAnswer, before: PtyState | null) {
-  const lost = (before?.lost ?? []).filter((process) => !process.alive).map((process) => process.command)
-  await deps.journal.commit({ session: refOf(session), events: [{ kind: "worker.restored", worker_id, epoch, lost }] })
+async function startOfAgent(deps: WorkerDeps, { executor }: Place, worker: Worker, before: PtyState | null, goOn: boolean): Promise<Start> {
+  const agent = worker.agent ?? ""
+  const { program, command } = await deps.agents.requireTerminal(agent)
+  const fresh = { ...newConversation(program, null), ran: false, unclear: false }
+  const { id, forked_from, ...rest } = goOn ? conversationOf(worker, before) : fresh
+  // A tab that was made before its agent could be given a name gets one where a conversation begins.
+  const conversation = id === null && !rest.ran && forked_from === null ? newConversation(program, null) : { id, forked_from }
+  const filesOf = (conversationId: string) => deps.agents.sessionFiles(agent, conversationId, executor.workspace_path)
+  const { args, label, rather } = planStart(program, { ...conversation, ...rest }, filesOf)
+  return {
+    type: "agent",
+    command: command(args),
+    label,
+    rather: rather.map(({ args, ...way }) => ({ ...way, command: command(args) })),
+    conversation,
+    traces: deps.agents.traces(agent, executor.workspace_path),
+  }
 }

@@ -76,15 +76,20 @@ stream_max_retries = 0
   },
   {
     id: "claude-code",
-    configure: ({ folder, model_url }) => ({
-      ANTHROPIC_BASE_URL: model_url,
-      ANTHROPIC_API_KEY: "test",
-      CLAUDE_CONFIG_DIR: join(folder, ".claude"),
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
-      DISABLE_TELEMETRY: "1",
-      DISABLE_ERROR_REPORTING: "1",
-      DISABLE_AUTOUPDATER: "1",
-    }),
+    configure({ folder, model_url }) {
+      // In a terminal it would first ask for a theme, and whether the key is meant.
+      const answered = { hasCompletedOnboarding: true, theme: "dark", customApiKeyResponses: { approved: ["test"], rejected: [] } }
+      write(join(folder, ".claude", ".claude.json"), JSON.stringify(answered))
+      return {
+        ANTHROPIC_BASE_URL: model_url,
+        ANTHROPIC_API_KEY: "test",
+        CLAUDE_CONFIG_DIR: join(folder, ".claude"),
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+        DISABLE_TELEMETRY: "1",
+        DISABLE_ERROR_REPORTING: "1",
+        DISABLE_AUTOUPDATER: "1",
+      }
+    },
     loseSession: (home, id) => removeFiles(join(home, ".claude", "projects"), id),
   },
 ]

@@ -151,6 +151,30 @@ test("a terminal agent goes on with its conversation after everything died, and 
   await expect.poll(async () => (await text(page, name)).split("new conversation").at(-1)).toMatch(/nothing|no words|yet/i)
 })
 
+test("a conversation is forked from the menu of its tab; a shell has none to fork", async ({ page }) => {
+  await session(page)
+  await newTerminal(page, "Demo")
+  await expect.poll(() => text(page, "Demo 1")).toContain("demo>")
+  await type(page, "Demo 1", "remember medlar")
+  await expect.poll(() => text(page, "Demo 1")).toContain("I will remember medlar.")
+  await actionsOf(page, "Demo 1")
+  await page.getByRole("menuitem", { name: "Fork conversation" }).click()
+  await expect(tab(page, "Demo 2")).toHaveAttribute("aria-selected", "true")
+  await expect.poll(() => text(page, "Demo 2")).toContain("A copy of the conversation")
+  await type(page, "Demo 2", "recall")
+  await expect.poll(() => text(page, "Demo 2")).toContain("I remember: medlar")
+
+  await newTerminal(page)
+  await live(page, "Terminal 1")
+  await actionsOf(page, "Terminal 1")
+  await expect(page.getByRole("menuitem", { name: "Restart…" })).toBeVisible()
+  await expect(page.getByRole("menuitem", { name: "Fork conversation" })).toHaveCount(0)
+})
+const actionsOf = (page: Page, name: string) =>
+  pane(page, name)
+    .getByRole("button", { name: `Actions for ${name}` })
+    .click()
+
 test("terminals work while the agent cannot come back, and before it has ever answered", async ({ page }) => {
   await readable(page)
   await signIn(page, rewake.url)

@@ -5,15 +5,15 @@ import {
   PTY_OFFSET_HEADER,
   PTY_SNAPSHOT_HEADER,
   type PtyState,
-  type PutPty,
   type PutPtyAnswer,
+  type StartPty,
 } from "../../lib/contracts/agentctl/ptys"
 import type { Answer, Daemon } from "./daemon"
 
 /** A plain shell that says when it is ready, so that tests do not depend on whose machine they run on. */
 export const plainShell = { file: "/bin/bash", args: ["--norc", "--noprofile"], env: { PS1: "ready> ", HISTFILE: "/dev/null" } }
 
-type Options = Partial<PutPty>
+type Options = Partial<StartPty>
 export const putPty = (daemon: Daemon, id: string, workerId: string, options: Options = {}) =>
   daemon.call<PutPtyAnswer & { code?: string }>("PUT", `/sessions/${id}/ptys/${workerId}`, {
     body: { type: "terminal", command: plainShell, cols: 80, rows: 24, restart: false, label: "new shell", ...options },

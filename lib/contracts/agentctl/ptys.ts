@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { AgentFile } from "./agent-file"
 
 /**
  * Terminals in the daemon. A worker keeps one stream of bytes for its whole life, counted from 0 by absolute offsets; each process
@@ -10,19 +11,40 @@ export const WORKER_ID = /^wrk_[A-Za-z0-9_-]{1,60}$/
 
 const Size = { cols: z.number().int().min(2).max(1000), rows: z.number().int().min(1).max(500) }
 
+const Command = z.object({ file: z.string(), args: z.array(z.string()), env: z.record(z.string(), z.string()) })
+/** What the divider between the old output and the new calls it, as "new shell" or "conversation continued". */
+const Label = z.string().max(60)
+
+/** A terminal agent's conversation by its own name, null while that is not known; and the one it is a copy of. */
+export const PtyConversation = z.object({ id: z.string().nullable(), forked_from: z.string().nullable() })
+export type PtyConversation = z.infer<typeof PtyConversation>
+
+/**
+ * Where an agent that names its conversations itself leaves a file for each: `name` is a pattern whose first group is the
+ * conversation's name. The file its process has open says which; else the only one that is newer than the process and begins by
+ * naming the folder it runs in.
+ */
+export const ConversationTraces = z.object({ folder: z.string().startsWith("/"), name: z.string() })
+export type ConversationTraces = z.infer<typeof ConversationTraces>
+
 /**
  * PUT /sessions/{id}/ptys/{worker_id}: sees to it that a process is there. One that lives is left alone, whoever asks how often;
  * two callers at once get the same one. `restart` ends it first, with everything it started. Null `command`: the user's shell.
+ * Of `rather`, the first whose files are all here is taken before `command`: an agent refuses to go on with a conversation that
+ * has no file, and only the daemon can look.
  */
 export const PutPty = z.object({
   type: z.enum(["agent", "terminal"]),
-  command: z.object({ file: z.string(), args: z.array(z.string()), env: z.record(z.string(), z.string()) }).nullable(),
+  command: Command.nullable(),
   ...Size,
   restart: z.boolean(),
-  /** What the divider between the old output and the new calls it, as "new shell" or "conversation continued". */
-  label: z.string().max(60),
+  label: Label,
+  rather: z.array(z.object({ command: Command, label: Label, needs: z.array(AgentFile) })).default([]),
+  conversation: PtyConversation.nullable().default(null),
+  traces: ConversationTraces.nullable().default(null),
 })
 export type PutPty = z.infer<typeof PutPty>
+export type StartPty = z.input<typeof PutPty>
 
 /** Something a shell ran: in the foreground, or as a job behind it. */
 export const PtyProcess = z.object({ pid: z.number().int(), command: z.string(), cwd: z.string().nullable(), foreground: z.boolean() })
@@ -43,6 +65,11 @@ export const PtyState = z.object({
   epoch_offset: z.number().int(),
   exit: z.object({ exit_code: z.number().int().nullable(), signal: z.string().nullable() }).nullable(),
   title: z.string().nullable(),
+  /**
+   * Of a terminal agent: what its latest process was started with, or has shown since. `unclear`: it left traces of more than one.
+   * Absent where no process was started with one.
+   */
+  conversation: PtyConversation.extend({ unclear: z.boolean() }).nullish(),
   /** What runs in it now, the shell itself left out. */
   processes: z.array(PtyProcess),
   /** What ran in it when its daemon went, until the next process is started; `alive`: it goes on without a terminal. */

@@ -5,17 +5,21 @@ import { delimiter, join } from "node:path"
 import { withLock } from "../lock.mjs"
 import { runQuietly, StepFailed, seconds } from "../steps.mjs"
 
-/** `scripts`: packages whose install script is needed, to put the platform's binary in place. */
+const { platform, arch } = process
+/** `scripts`: packages whose install script is needed, to put the platform's binary in place. `programs`: where else its programs lie. */
 export const AGENTS = [
   { id: "opencode", package: "opencode-ai", version: "1.18.33", scripts: ["opencode-ai"] },
   { id: "codex", package: "@agentclientprotocol/codex-acp", version: "2.6.0", scripts: [] },
-  { id: "claude-code", package: "@agentclientprotocol/claude-agent-acp", version: "0.99.1", scripts: [] },
+  {
+    ...{ id: "claude-code", package: "@agentclientprotocol/claude-agent-acp", version: "0.99.1", scripts: [] },
+    programs: [`@anthropic-ai/claude-agent-sdk-${platform}-${arch}`],
+  },
 ]
 const PROGRESS_MS = 5000
 
 const cache = () => join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "rewake", "agents")
-const folderOf = ({ id, version }) => join(cache(), `${id}-${version}-${process.platform}-${process.arch}`)
-const programs = (agent) => join(folderOf(agent), "node_modules", ".bin")
+const folderOf = ({ id, version }) => join(cache(), `${id}-${version}-${platform}-${arch}`)
+const programs = (agent) => [".bin", ...(agent.programs ?? [])].map((folder) => join(folderOf(agent), "node_modules", folder))
 const isInstalled = (agent) => existsSync(folderOf(agent))
 
 /** Sees to it that all of them are there; gives the variable that tells tests where. */
@@ -36,7 +40,7 @@ export async function obtainAgents(steps) {
 
 /** Those that are there already; nothing is installed. */
 export const installedAgents = () => AGENTS.filter(isInstalled)
-export const whereAgentsAre = (agents) => ({ REWAKE_TEST_AGENTS: agents.map(programs).join(delimiter) })
+export const whereAgentsAre = (agents) => ({ REWAKE_TEST_AGENTS: agents.flatMap(programs).join(delimiter) })
 
 /** The folder gets its name when it is whole: a killed install leaves nothing that looks like an agent. */
 async function install(agent, steps, onSpawn) {

@@ -77,6 +77,8 @@ export class ProcessTable {
     return [...this.entries.values()].filter((entry) => belongs(entry.pid))
   }
 
+  pidsOf = (workerKey: string, root: number): number[] => this.treeOf(workerKey, root).map(({ pid }) => pid)
+
   /** What a person would say runs there: one line for each job, the shell itself left out. */
   running(workerKey: string, root: number | null): RunningCommand[] {
     const shell = root === null ? undefined : this.entries.get(root)

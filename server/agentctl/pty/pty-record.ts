@@ -1,6 +1,7 @@
 import { readFile, rename } from "node:fs/promises"
 import { join } from "node:path"
 import { z } from "zod"
+import { ConversationTraces, PtyConversation } from "../../../lib/contracts/agentctl/ptys"
 import { replaceFile } from "../durable-file"
 import { createSerial } from "../serial"
 
@@ -18,6 +19,17 @@ const PtyFacts = z.object({
   process: Recorded.nullable(),
   exit: z.object({ exit_code: z.number().int().nullable(), signal: z.string().nullable() }).nullable(),
   running: z.array(Recorded.extend({ command: z.string(), cwd: z.string().nullable(), foreground: z.boolean() })),
+  /** Of an agent: which conversation its latest process is in, and where, since when and for which folder that shows. */
+  talk: z
+    .object({
+      conversation: PtyConversation,
+      traces: ConversationTraces.nullable(),
+      unclear: z.boolean(),
+      cwd: z.string(),
+      started_at: z.number(),
+    })
+    .nullable()
+    .default(null),
   /** From which offset on the screen had which size, as far as it may have to be drawn again. */
   sizes: z.array(z.object({ offset: z.number().int(), cols: z.number().int(), rows: z.number().int() })),
 })
@@ -36,7 +48,7 @@ export class PtyRecord {
   static blank(folder: string, workerId: string, type: "agent" | "terminal"): PtyRecord {
     return new PtyRecord(join(folder, "state.json"), {
       ...{ worker_id: workerId, type, epoch: 0, epoch_offset: 0, cols: 80, rows: 24 },
-      ...{ title: null, process: null, exit: null, running: [], sizes: [] },
+      ...{ title: null, process: null, exit: null, running: [], sizes: [], talk: null },
     })
   }
 

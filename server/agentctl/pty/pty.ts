@@ -6,6 +6,7 @@ import { isSameProcess } from "../../../lib/host/process-identity"
 import { Failure, messageOf } from "../failure"
 import type { Log } from "../log"
 import { endProcesses, recordProcess, signalGroup } from "../process-tree"
+import { freshConversations, isThere, judgeTraces, openConversations } from "./conversation"
 import { dividerLine, modesReset } from "./divider"
 import { endTree } from "./end-tree"
 import { isExecutable, terminalEnvironment, userShell } from "./environment"
@@ -97,6 +98,7 @@ export class Pty {
   async describe(table: ProcessTable): Promise<PtyState> {
     const running = table.running(this.key, this.live?.process.pid ?? null)
     await this.recordRunning(running)
+    await this.lookForConversation(table)
     const { facts } = this.record
     const lost = this.live || !facts.process ? [] : facts.running
     return {
@@ -106,6 +108,7 @@ export class Pty {
       ...{ first: this.scrollback.first, head: this.scrollback.head, epoch_offset: facts.epoch_offset },
       exit: this.live ? null : facts.exit,
       title: this.screen.title ?? facts.title,
+      conversation: facts.talk && { ...facts.talk.conversation, unclear: facts.talk.unclear },
       processes: running.map(({ pid, command, cwd, foreground }) => ({ pid, command, cwd, foreground })),
       lost: lost.map(({ pid, start_time, command, cwd, foreground }) => ({
         ...{ command, cwd, foreground },
@@ -119,7 +122,8 @@ export class Pty {
     if (this.live && !body.restart) return false
     if (!cwd || !existsSync(cwd)) throw new Failure("WORKSPACE_MISSING", "The session's workspace does not exist.")
     const { dataDir, sessionId, workerId } = this.place
-    const { file, args, env } = body.command ?? { file: userShell(), args: [], env: {} }
+    const { command, label } = body.rather.find(({ needs }) => needs.every(isThere)) ?? body
+    const { file, args, env } = command ?? { file: userShell(), args: [], env: {} }
     const environment = terminalEnvironment({ dataDir, cwd, sessionId, workerId }, env)
     if (!isExecutable(file, environment.PATH ?? "")) throw new Failure("PTY_START_FAILED", `The command ${file} was not found.`)
     if (body.restart) await this.end()
@@ -127,9 +131,10 @@ export class Pty {
     const epoch = this.record.facts.epoch + 1
     this.output.size({ cols, rows })
     await this.output.flushed()
-    if (this.output.head > 0) await this.divide(body.label)
+    if (this.output.head > 0) await this.divide(label)
     killPoint("pty.divided")
     const epoch_offset = this.output.head
+    const started_at = Date.now()
     const end: EpochEnd = { offset: null }
     let setOver: () => void = () => undefined
     const over = new Promise<void>((resolve) => {
@@ -152,7 +157,12 @@ export class Pty {
     this.live = { process, end, over }
     this.lastEnd = end
     const recorded = recordProcess(process.pid) ?? { pid: process.pid, start_time: "" }
-    await this.record.change({ type: body.type, cols, rows, epoch, epoch_offset, process: recorded, exit: null, running: [], title: null })
+    const { type, conversation, traces } = body
+    const talk = conversation && { conversation, traces, unclear: false, cwd, started_at }
+    await this.record.change({
+      ...{ type, cols, rows, epoch, epoch_offset, process: recorded, exit: null, running: [], title: null },
+      talk,
+    })
     this.screen.title = null
     this.place.log.info("pty.started", { session_id: sessionId, worker_id: workerId, epoch, pid: process.pid })
     return epoch > 1
@@ -260,7 +270,22 @@ export class Pty {
     if (!this.live) return
     const { process } = this.live
     const table = await ProcessTable.read(this.place.dataDir)
-    if (this.live?.process === process) await this.recordRunning(table.running(this.key, process.pid))
+    if (this.live?.process !== process) return
+    await this.recordRunning(table.running(this.key, process.pid))
+    await this.lookForConversation(table)
+  }
+
+  private async lookForConversation(table: ProcessTable): Promise<void> {
+    const { talk } = this.record.facts
+    if (!talk?.traces) return
+    const { conversation, traces, started_at, cwd } = talk
+    const { live } = this
+    const open = live ? openConversations(table.pidsOf(this.key, live.process.pid), traces) : []
+    // While it runs, a new file may be somebody else's, and its own may be still to come.
+    const fresh = live || conversation.id !== null ? [] : freshConversations(traces, started_at, cwd)
+    const { id, unclear } = judgeTraces(conversation.id, open, fresh)
+    if (id !== conversation.id || unclear !== talk.unclear)
+      await this.save({ talk: { ...talk, conversation: { ...conversation, id }, unclear } })
   }
 
   private async recordRunning(running: RunningCommand[]): Promise<void> {

@@ -4,7 +4,15 @@ export const amp = defineAgent({
   id: "amp",
   name: "Amp",
   description: "Sourcegraph's coding agent, in a terminal.",
-  terminal: { program: "amp", args: [], again: ["threads", "continue"] },
+  terminal: {
+    program: "amp",
+    args: [],
+    begin: [],
+    again: ["threads", "continue", "{id}"],
+    newest: ["threads", "continue", "--last"],
+    // Versions that have given it up say so, and where they explain what to do instead.
+    fork: ["threads", "fork", "{from}"],
+  },
   packages: [{ name: "@sourcegraph/amp", version: "0.0.1790142911-g7618fb" }],
   keys: ["AMP_API_KEY"],
   native_session_resume: false,

@@ -8,7 +8,14 @@ export const claudeCode = defineAgent({
   name: "Claude Code",
   description: "Anthropic's coding agent.",
   acp: { program: "claude-agent-acp", args: [] },
-  terminal: { program: "claude", args: [], again: ["--continue"] },
+  terminal: {
+    program: "claude",
+    args: [],
+    begin: ["--session-id", "{id}"],
+    again: ["--resume", "{id}"],
+    newest: ["--continue"],
+    fork: ["--resume", "{from}", "--fork-session", "--session-id", "{id}"],
+  },
   packages: [
     { name: "@agentclientprotocol/claude-agent-acp", version: "0.99.1" },
     { name: "@anthropic-ai/claude-code", version: "2.1.325" },

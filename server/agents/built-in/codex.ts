@@ -1,14 +1,24 @@
 import { join } from "node:path"
-import { defineAgent } from "../agent"
+import { type AgentPlace, defineAgent } from "../agent"
 
 const ID = /^[0-9a-f-]{36}$/i
+const sessionsOf = ({ home, env }: AgentPlace) => join(env.CODEX_HOME ?? join(home, ".codex"), "sessions")
 
 export const codex = defineAgent({
   id: "codex",
   name: "Codex",
   description: "OpenAI's coding agent.",
   acp: { program: "codex-acp", args: [] },
-  terminal: { program: "codex", args: [], again: ["resume", "--last"] },
+  terminal: {
+    program: "codex",
+    // A server that several tabs share would end with the tab that happened to start it.
+    args: ["-c", "features.daemon_auto_start=false"],
+    begin: [],
+    again: ["resume", "{id}"],
+    newest: ["resume", "--last"],
+    fork: ["fork", "{from}"],
+    traces: (place) => ({ folder: sessionsOf(place), name: "^rollout-.*-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\\.jsonl$" }),
+  },
   packages: [
     { name: "@agentclientprotocol/codex-acp", version: "2.6.0" },
     { name: "@openai/codex", version: "0.166.0" },
@@ -17,7 +27,6 @@ export const codex = defineAgent({
   native_session_resume: true,
   history_context_injection: true,
   /** One file per conversation, in folders by day, so that its path is known by its ending only. */
-  session_files: (id, { home, env }) =>
-    ID.test(id) ? [{ path: join(env.CODEX_HOME ?? join(home, ".codex"), "sessions"), as: "sessions", ending: `-${id}.jsonl` }] : [],
+  session_files: (id, place) => (ID.test(id) ? [{ path: sessionsOf(place), as: "sessions", ending: `-${id}.jsonl` }] : []),
   trouble: [{ says: /no rollout found/i, means: "unknown_session" }],
 })

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto"
 import { join } from "node:path"
 import { type AgentDefinition, defineAgent } from "../agent"
 
@@ -15,7 +16,15 @@ export function demoAgents({ programs, node }: { programs: string; node: string 
       name: "Demo",
       description: "Ships with Rewake. Needs no model and no account.",
       acp: variant("demo"),
-      terminal: { program: node, args: [script, "--terminal"], again: ["--continue"] },
+      terminal: {
+        program: node,
+        args: [script, "--terminal"],
+        begin: ["--session-id", "{id}"],
+        again: ["--resume", "{id}"],
+        newest: ["--continue"],
+        fork: ["--fork", "{from}", "--session-id", "{id}"],
+        newId: () => `demo_${randomUUID()}`,
+      },
       native_session_resume: true,
       history_context_injection: false,
       session_files: ownFile,

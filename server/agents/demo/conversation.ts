@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto"
-import { mkdirSync } from "node:fs"
+import { existsSync, mkdirSync } from "node:fs"
 import { open, readdir, readFile, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { parseCommand } from "./command"
@@ -7,12 +7,6 @@ import { parseCommand } from "./command"
 export interface Said {
   role: "user" | "agent"
   text: string
-}
-
-/** Where a conversation in a terminal was held: its folder, and the tab if there is one. */
-export interface Place {
-  cwd: string
-  tab: string | null
 }
 
 const SESSION_ID = /^demo_[a-f0-9-]{36}$/
@@ -26,14 +20,18 @@ export class Conversation {
     readonly begunAt: string,
   ) {}
 
-  /** Without a folder it lives in memory only. */
-  static async begin(folder: string | null, place: Place | null = null): Promise<Conversation> {
-    const id = `demo_${randomUUID()}`
+  /** Without a folder it lives in memory only. In a terminal it is of the folder it was begun in. */
+  static async begin(folder: string | null, cwd?: string, id = `demo_${randomUUID()}`): Promise<Conversation> {
     if (folder) mkdirSync(folder, { recursive: true, mode: 0o700 })
     const begun_at = new Date().toISOString()
     const conversation = new Conversation(id, [], folder && fileOf(folder, id), begun_at)
-    await conversation.append({ id, begun_at, ...place })
+    await conversation.append({ id, begun_at, cwd })
     return conversation
+  }
+
+  /** Under a name that was given to it; null when that is none, or taken. */
+  static async beginAs(folder: string, cwd: string, id: string): Promise<Conversation | null> {
+    return SESSION_ID.test(id) && !existsSync(fileOf(folder, id)) ? Conversation.begin(folder, cwd, id) : null
   }
 
   /** Null when there is no such conversation. */
@@ -53,17 +51,15 @@ export class Conversation {
     return new Conversation(id, said, fileOf(folder, id), headOf(text).begun_at ?? "")
   }
 
-  /** The newest of this tab, else of this folder; null when there is none. */
-  static async latest(folder: string, place: Place): Promise<Conversation | null> {
-    const found: { id: string; sameTab: boolean; at: number }[] = []
+  /** The newest of this folder; null when there is none. */
+  static async latest(folder: string, cwd: string): Promise<Conversation | null> {
+    const found: { id: string; at: number }[] = []
     for (const name of await readdir(folder).catch(() => [])) {
       const id = name.replace(/\.jsonl$/, "")
       const text = SESSION_ID.test(id) ? await readFile(fileOf(folder, id), "utf8").catch(() => "") : ""
-      const { cwd, tab } = headOf(text)
-      if (cwd !== place.cwd) continue
-      found.push({ id, sameTab: tab === place.tab, at: (await stat(fileOf(folder, id))).mtimeMs })
+      if (headOf(text).cwd === cwd) found.push({ id, at: (await stat(fileOf(folder, id))).mtimeMs })
     }
-    found.sort((a, b) => Number(b.sameTab) - Number(a.sameTab) || b.at - a.at)
+    found.sort((a, b) => b.at - a.at)
     return found[0] ? Conversation.load(folder, found[0].id) : null
   }
 
@@ -100,7 +96,7 @@ export class Conversation {
   }
 }
 
-function headOf(text: string): { begun_at?: string; cwd?: string; tab?: string | null } {
+function headOf(text: string): { begun_at?: string; cwd?: string } {
   try {
     return JSON.parse(text.slice(0, text.indexOf("\n")))
   } catch {

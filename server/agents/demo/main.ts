@@ -43,7 +43,14 @@ const VARIANTS = {
 } as const
 
 const { values } = parseArgs({
-  options: { variant: { type: "string", default: "demo" }, terminal: { type: "boolean" }, continue: { type: "boolean" } },
+  options: {
+    variant: { type: "string", default: "demo" },
+    terminal: { type: "boolean" },
+    continue: { type: "boolean", default: false },
+    "session-id": { type: "string" },
+    resume: { type: "string" },
+    fork: { type: "string" },
+  },
 })
 const variant = VARIANTS[values.variant as keyof typeof VARIANTS]
 if (!variant) {
@@ -183,7 +190,8 @@ async function untilCancelled(cancelled: AbortSignal, work: () => Promise<StopRe
 const textOf = (blocks: ContentBlock[]): string => blocks.map((block) => (block.type === "text" ? block.text : "")).join("\n")
 
 if (values.terminal) {
-  await talkInTerminal(folder, { cwd: process.cwd(), tab: process.env.REWAKE_WORKER_ID ?? null }, values.continue ?? false)
+  const { "session-id": id, resume, fork, continue: newest } = values
+  await talkInTerminal(folder, process.cwd(), { id, resume, fork, newest })
 } else {
   const connection = app.connect(openStdio())
   // Without its client an agent has nobody to work for.

@@ -27,7 +27,8 @@ const agent = (...args: string[]) => ({
 
 test("a terminal agent goes on with its own conversation after its daemon was killed, and begins a new one when it is told to", async () => {
   await daemon.putSession("sess_a")
-  await putPty(daemon, "sess_a", "wrk_a", agent())
+  const id = "demo_11111111-2222-4333-8444-555555555555"
+  await putPty(daemon, "sess_a", "wrk_a", agent("--session-id", id))
   await putPty(daemon, "sess_a", "wrk_b", agent())
   const first = new PtyStream(daemon, "sess_a", "wrk_a")
   await first.until("demo> ")
@@ -40,7 +41,7 @@ test("a terminal agent goes on with its own conversation after its daemon was ki
 
   await daemon.kill()
   daemon = await Daemon.start(programs, dataDir)
-  const { body } = await putPty(daemon, "sess_a", "wrk_a", agent("--continue"))
+  const { body } = await putPty(daemon, "sess_a", "wrk_a", agent("--resume", id))
   expect(body).toMatchObject({ type: "agent", epoch: 2, restored: true })
   const again = new PtyStream(daemon, "sess_a", "wrk_a", `output?offset=${body.epoch_offset}`)
   await again.until(/Continuing the conversation of \d{4}-.*demo> /s)
