@@ -2,6 +2,10 @@
 
 import { Square } from "lucide-react"
 import { type KeyboardEvent, useEffect, useRef } from "react"
+import { AttachButton } from "@/components/attachments/attach-button"
+import { DraftCards } from "@/components/attachments/draft-cards"
+import type { DraftAttachments } from "@/components/attachments/use-draft-attachments"
+import { useFileDrop } from "@/components/attachments/use-file-drop"
 import { Button } from "@/components/ui/button"
 import { Kbd } from "@/components/ui/kbd"
 import { useAutoHeight, useHydrated } from "@/lib/client/hooks"
@@ -11,6 +15,7 @@ import type { Phase } from "@/lib/client/session-phase"
 type ComposerProps = {
   draft: string
   onDraft: (text: string) => void
+  attachments: DraftAttachments
   agentName: string
   phase: Phase
   /** The task was put away: a message asks first whether it should come back. */
@@ -27,15 +32,17 @@ const placeholders: Partial<Record<Phase, string>> = {
   asleep: "Reply. This wakes the session…",
 }
 
-export function Composer({ draft, onDraft, agentName, phase, asks, queues, stop, onSend }: ComposerProps) {
+export function Composer({ draft, onDraft, attachments, agentName, phase, asks, queues, stop, onSend }: ComposerProps) {
   const hydrated = useHydrated()
   const field = useRef<HTMLTextAreaElement>(null)
-  const empty = draft.trim() === ""
+  const empty = draft.trim() === "" && attachments.cards.length === 0
+  const ready = !empty && attachments.settled
+  const { over, onPaste } = useFileDrop(field, attachments.add)
   useAutoHeight(field, draft)
   useFocusKey(field)
 
   const send = () => {
-    if (empty) return
+    if (!ready) return
     onSend(draft)
     onDraft("")
   }
@@ -45,7 +52,11 @@ export function Composer({ draft, onDraft, agentName, phase, asks, queues, stop,
     send()
   }
   return (
-    <div className="rounded-lg border border-line bg-raised focus-within:border-[color-mix(in_oklab,var(--alive)_55%,var(--line))]">
+    <div
+      data-drop={over || undefined}
+      className="rounded-lg border border-line bg-raised focus-within:border-[color-mix(in_oklab,var(--alive)_55%,var(--line))] data-drop:border-alive data-drop:border-dashed"
+    >
+      <DraftCards attachments={attachments} onLast={() => field.current?.focus()} />
       <textarea
         ref={field}
         data-composer
@@ -53,11 +64,13 @@ export function Composer({ draft, onDraft, agentName, phase, asks, queues, stop,
         value={draft}
         onChange={(event) => onDraft(event.target.value)}
         onKeyDown={onKeyDown}
+        onPaste={onPaste}
         aria-label={`Message to ${agentName}`}
-        placeholder={asks ? "Write to continue this task…" : (placeholders[phase] ?? "Reply…")}
+        placeholder={over ? "Drop to attach" : asks ? "Write to continue this task…" : (placeholders[phase] ?? "Reply…")}
         className="block max-h-[38dvh] min-h-[46px] w-full resize-none bg-transparent px-3 pt-2.5 pb-1 text-l leading-[1.5] outline-none placeholder:overflow-hidden placeholder:text-ellipsis placeholder:whitespace-nowrap"
       />
-      <div className="flex items-center gap-1.5 px-2 pb-2 pl-3 text-s text-text-3">
+      <div className="flex items-center gap-1.5 px-2 pb-2 text-s text-text-3">
+        <AttachButton onFiles={attachments.add} />
         <span className="truncate">{agentName}</span>
         <span className="truncate phone:hidden">{phase === "needs_you" && !empty && "· sending this takes the place of an answer"}</span>
         <span className="ml-auto" />
@@ -66,7 +79,7 @@ export function Composer({ draft, onDraft, agentName, phase, asks, queues, stop,
             <Square className="size-3 fill-current" /> {stop.busy ? "Stopping…" : "Stop"} <Kbd>Esc</Kbd>
           </Button>
         )}
-        <Button look="primary" disabled={!hydrated || empty} onClick={send}>
+        <Button look="primary" disabled={!hydrated || !ready} onClick={send}>
           {queues ? "Queue" : "Send"}
         </Button>
       </div>

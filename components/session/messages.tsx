@@ -2,6 +2,7 @@
 
 import { ChevronRight } from "lucide-react"
 import { memo } from "react"
+import { SentAttachments } from "@/components/attachments/sent-attachments"
 import { cn } from "@/components/ui/cn"
 import { formatSpan } from "@/lib/client/format"
 import type { MessageItem, UserItem } from "@/lib/client/transcript-items"
@@ -10,11 +11,14 @@ import { useFold } from "./use-fold"
 
 export const UserBubble = memo(function UserBubble({ item }: { item: UserItem }) {
   return (
-    <div className="flex justify-end">
-      <div className="max-w-[78%] whitespace-pre-wrap break-words rounded-lg rounded-br-[4px] border border-line bg-raised px-3 py-2 phone:max-w-[88%]">
-        <span className="sr-only">You: </span>
-        {item.text}
-      </div>
+    <div className="ml-auto flex max-w-[78%] flex-col items-end gap-1.5 phone:max-w-[88%]">
+      <span className="sr-only">You: </span>
+      <SentAttachments attachments={item.attachments} />
+      {item.text !== "" && (
+        <div className="max-w-full whitespace-pre-wrap break-words rounded-lg rounded-br-[4px] border border-line bg-raised px-3 py-2">
+          {item.text}
+        </div>
+      )}
     </div>
   )
 })

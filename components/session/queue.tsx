@@ -1,13 +1,15 @@
 "use client"
 
-import { ArrowDown, ArrowUp, Pencil, X } from "lucide-react"
+import { ArrowDown, ArrowUp, Paperclip, Pencil, X } from "lucide-react"
 import { useState } from "react"
 import { Button, IconButton } from "@/components/ui/button"
+import { attachmentsWords } from "@/lib/client/attachments"
 import { errorSentence } from "@/lib/client/error-sentence"
 import { takeFocus } from "@/lib/client/hooks"
 import type { Unsent } from "@/lib/client/outbox"
 import { usePatchPrompt, useWithdrawPrompt } from "@/lib/client/queries/session"
 import type { Prompt } from "@/lib/client/transcript-items"
+import type { Attachment } from "@/lib/contracts/attachments"
 import { heldSentence } from "@/lib/contracts/sentences"
 
 type QueueProps = {
@@ -46,6 +48,33 @@ export function Queue({ sessionId, queue, unsent, ...actions }: QueueProps) {
 /** One line of it is seen; the rest of a very long message only costs layout. */
 const preview = (text: string) => text.slice(0, 500)
 
+function MessageLine({ text, attachments }: { text: string; attachments: readonly Attachment[] }) {
+  return (
+    <>
+      <span className={text === "" ? "sr-only" : "min-w-0 flex-1 truncate text-text"} title={preview(text)}>
+        {preview(text)}
+      </span>
+      <AttachedNames attachments={attachments} wide={text === ""} />
+    </>
+  )
+}
+
+function AttachedNames({ attachments, wide }: { attachments: readonly Attachment[]; wide: boolean }) {
+  if (attachments.length === 0) return null
+  return (
+    <span
+      title={attachmentsWords(attachments)}
+      className={wide ? "flex min-w-0 flex-1 items-center gap-1" : "flex shrink-0 items-center gap-1"}
+    >
+      <Paperclip aria-hidden className="size-3 shrink-0" />
+      <span aria-hidden className="truncate">
+        {wide ? attachments.map(({ name }) => name).join(", ") : attachments.length}
+      </span>
+      <span className="sr-only">{attachmentsWords(attachments)}</span>
+    </span>
+  )
+}
+
 const rowClass = "flex min-h-[30px] items-center gap-2 pr-1 pl-[11px]"
 
 function QueuedRow({ sessionId, prompt, at, count }: { sessionId: string; prompt: Prompt; at: number; count: number }) {
@@ -57,11 +86,12 @@ function QueuedRow({ sessionId, prompt, at, count }: { sessionId: string; prompt
   if (editing) {
     const save = (message: string) => {
       setEditing(false)
-      if (message.trim() && message !== prompt.text) patch.mutate({ promptId: prompt.promptId, message })
+      const says = message.trim() !== "" || prompt.attachments.length > 0
+      if (says && message !== prompt.text) patch.mutate({ promptId: prompt.promptId, message })
     }
     return (
       <li className="p-1.5">
-        <EditPrompt text={prompt.text} onSave={save} onCancel={() => setEditing(false)} />
+        <EditPrompt text={prompt.text} attachments={prompt.attachments} onSave={save} onCancel={() => setEditing(false)} />
       </li>
     )
   }
@@ -70,9 +100,7 @@ function QueuedRow({ sessionId, prompt, at, count }: { sessionId: string; prompt
       <li>
         <div className={rowClass}>
           <span className="shrink-0 text-warn">Held:</span>
-          <span className="min-w-0 flex-1 truncate text-text" title={preview(prompt.text)}>
-            {preview(prompt.text)}
-          </span>
+          <MessageLine text={prompt.text} attachments={prompt.attachments} />
           <span className="flex shrink-0">
             <Button
               look="quiet"
@@ -96,9 +124,7 @@ function QueuedRow({ sessionId, prompt, at, count }: { sessionId: string; prompt
     <li>
       <div className={rowClass}>
         <span className="shrink-0 text-text-3">{at === 0 ? "Next:" : `${at + 1}.`}</span>
-        <span className="min-w-0 flex-1 truncate text-text" title={preview(prompt.text)}>
-          {preview(prompt.text)}
-        </span>
+        <MessageLine text={prompt.text} attachments={prompt.attachments} />
         <span className="flex shrink-0">
           {count > 1 && (
             <>
@@ -131,7 +157,9 @@ function QueueError({ error }: { error: Error }) {
   )
 }
 
-function EditPrompt({ text, onSave, onCancel }: { text: string; onSave: (text: string) => void; onCancel: () => void }) {
+type EditPromptProps = { text: string; attachments: readonly Attachment[]; onSave: (text: string) => void; onCancel: () => void }
+
+function EditPrompt({ text, attachments, onSave, onCancel }: EditPromptProps) {
   const [draft, setDraft] = useState(text)
   return (
     <div>
@@ -153,7 +181,8 @@ function EditPrompt({ text, onSave, onCancel }: { text: string; onSave: (text: s
         }}
         className="block w-full resize-none rounded-sm border border-line bg-bg px-2 py-1 text-m text-text outline-none focus-visible:border-alive"
       />
-      <div className="mt-1.5 flex justify-end gap-1.5">
+      <div className="mt-1.5 flex items-center justify-end gap-1.5">
+        <AttachedNames attachments={attachments} wide />
         <Button look="quiet" onClick={onCancel}>
           Cancel
         </Button>
@@ -177,9 +206,7 @@ function UnsentRow({ entry, onRetry, onEdit, onDiscard }: UnsentActions & { entr
     <li>
       <div className={rowClass}>
         <span className={failed ? "shrink-0 text-warn" : "shrink-0 text-text-3"}>{unsentWord[entry.state]}</span>
-        <span className="min-w-0 flex-1 truncate text-text" title={preview(entry.text)}>
-          {preview(entry.text)}
-        </span>
+        <MessageLine text={entry.text} attachments={entry.attachments ?? []} />
         {failed && (
           <span className="flex shrink-0">
             <Button look="quiet" className="py-0.5" onClick={() => onRetry(entry)}>

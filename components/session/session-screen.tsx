@@ -1,6 +1,7 @@
 "use client"
 
 import { useMemo, useRef } from "react"
+import { useDraftAttachments } from "@/components/attachments/use-draft-attachments"
 import { NotFound } from "@/components/frame/not-found"
 import { TaskRestoreDialog } from "@/components/task/task-restore-dialog"
 import { useWorkersPanel } from "@/components/terminal/use-workers-panel"
@@ -49,11 +50,15 @@ export function SessionScreen({ taskId, sessionId }: { taskId: number; sessionId
   const agentName = useAgentName()(session.data?.agent ?? "")
   const { transcript } = feed
   const [draft, setDraft] = useDraft(`rewake.draft.${sessionId}`)
+  const attachments = useDraftAttachments(`rewake.draft.${sessionId}`)
   const outbox = useOutbox(taskId, sessionId, transcript.prompts)
   const answers = useWaitAnswers(sessionId, session.data?.waits ?? NO_WAITS)
   const folds = useRef(new Map<string, boolean>()).current
   const cancel = useCancelRun(sessionId)
-  const restore = useTaskRestore({ taskId, sessionId, task: task.data, session: session.data, expired, feed, outbox, draft, setDraft })
+  const restore = useTaskRestore({
+    ...{ taskId, sessionId, task: task.data, session: session.data, expired, feed, outbox },
+    ...{ draft, setDraft, attachments },
+  })
   const actions = useBannerActions(taskId, sessionId, {
     onContinue: () => void outbox.send(CONTINUE_MESSAGE),
     onCancelWaking: () => cancel.mutate(),
@@ -119,7 +124,8 @@ export function SessionScreen({ taskId, sessionId }: { taskId: number; sessionId
           unsent={outbox.entries.filter((entry) => entry.state !== "expired")}
           onRetry={(entry) => void outbox.retry(entry)}
           onEdit={(entry) => {
-            setDraft(draft === "" ? entry.text : `${entry.text}\n\n${draft}`)
+            setDraft([entry.text, draft].filter(Boolean).join("\n\n"))
+            attachments.giveBack(entry.attachments ?? [])
             outbox.discard(entry.clientMessageId)
           }}
           onDiscard={(entry) => outbox.discard(entry.clientMessageId)}
@@ -127,12 +133,13 @@ export function SessionScreen({ taskId, sessionId }: { taskId: number; sessionId
         <Composer
           draft={draft}
           onDraft={setDraft}
+          attachments={attachments}
           agentName={agentName}
           phase={phase === "idle" && expired ? "asleep" : phase}
           asks={asleep}
           queues={phase !== "needs_you" && (running || transcript.waking !== null || transcript.queue.length > 0)}
           stop={{ shown: running, busy: stopping, onStop: interrupt }}
-          onSend={(text) => void outbox.send(text)}
+          onSend={(text) => void outbox.send(text, attachments.take())}
         />
       </div>
       {restore.dialog && <TaskRestoreDialog {...restore.dialog} />}

@@ -1,6 +1,8 @@
 import { useRouter } from "next/navigation"
 import { useEffect, useState } from "react"
+import type { DraftAttachments } from "@/components/attachments/use-draft-attachments"
 import { NetworkError } from "@/lib/client/api"
+import { changeKept, messageWords } from "@/lib/client/attachments"
 import { errorSentence } from "@/lib/client/error-sentence"
 import { plural } from "@/lib/client/format"
 import type { useOutbox } from "@/lib/client/queries/outbox"
@@ -8,6 +10,7 @@ import { useRestorePreview, useRestoreTask } from "@/lib/client/queries/restore"
 import type { SessionFeedHandle } from "@/lib/client/queries/session-feed"
 import { readStored, writeStored } from "@/lib/client/stored"
 import { type Asked, isBack, isPutAway, restoreStage } from "@/lib/client/task-restore"
+import type { Attachment } from "@/lib/contracts/attachments"
 import type { SessionView, TaskView } from "@/lib/contracts/task"
 
 type Given = {
@@ -20,10 +23,12 @@ type Given = {
   outbox: ReturnType<typeof useOutbox>
   draft: string
   setDraft: (text: string) => void
+  attachments: DraftAttachments
 }
 
 /** The decision about a task that was put away: messages it refused wait here until a person has chosen. */
-export function useTaskRestore({ taskId, sessionId, task, session, expired, feed, outbox, draft, setDraft }: Given) {
+export function useTaskRestore(given: Given) {
+  const { taskId, sessionId, task, session, expired, feed, outbox, draft, setDraft, attachments } = given
   const router = useRouter()
   const { transcript } = feed
   const { mutate, reset, ...request } = useRestoreTask(taskId)
@@ -71,9 +76,8 @@ export function useTaskRestore({ taskId, sessionId, task, session, expired, feed
   }, [over])
 
   const takeBack = () => {
-    const texts = waiting.map((entry) => entry.text)
     for (const entry of waiting) outbox.discard(entry.clientMessageId)
-    return texts.join("\n\n")
+    return { text: waiting.map((entry) => entry.text).join("\n\n"), brought: waiting.flatMap((entry) => entry.attachments ?? []) }
   }
   const [first] = waiting
   return {
@@ -86,25 +90,31 @@ export function useTaskRestore({ taskId, sessionId, task, session, expired, feed
           stage,
           preview,
           messages: [
-            ...transcript.queue.filter((prompt) => prompt.held === null).map((prompt) => prompt.text),
-            ...outbox.entries.filter((entry) => entry.state === "expired" || entry.state === "accepted").map((entry) => entry.text),
+            ...transcript.queue.filter((prompt) => prompt.held === null).map((prompt) => messageWords(prompt.text, prompt.attachments)),
+            ...outbox.entries
+              .filter((entry) => entry.state === "expired" || entry.state === "accepted")
+              .map((entry) => messageWords(entry.text, entry.attachments)),
           ],
           conversation: conversationWords(feed),
           onContinue: () => {
             setAskedAt(transcript.lastSeq)
-            const message = first ? { message: first.text, client_message_id: first.clientMessageId } : {}
+            const brought = first?.attachments?.length ? { attachments: first.attachments.map(({ id }) => id) } : {}
+            const message = first ? { message: first.text, ...brought, client_message_id: first.clientMessageId } : {}
             mutate({ session_id: sessionId, ...message }, { onSuccess: () => first && outbox.markAccepted(first) })
           },
           onNewChat: () => {
-            const text = takeBack()
-            startElsewhere(text, task, session)
+            startElsewhere(takeBack(), task, session)
             close()
             router.push("/tasks/new")
           },
           onClose: () => {
             const lost = request.isPending || request.error instanceof NetworkError
             if (lost && first) outbox.markUnreachable(first, request.error ? errorSentence(request.error) : "No answer came yet.")
-            else if (waiting.length > 0) setDraft([takeBack(), draft].filter(Boolean).join("\n\n"))
+            else if (waiting.length > 0) {
+              const { text, brought } = takeBack()
+              setDraft([text, draft].filter(Boolean).join("\n\n"))
+              attachments.giveBack(brought)
+            }
             close()
           },
         },
@@ -117,9 +127,14 @@ function conversationWords({ transcript, hasOlder }: SessionFeedHandle): string 
 }
 
 /** A new task like the old one, the message in its composer; what was being written there is kept below it. */
-function startElsewhere(text: string, task: TaskView | undefined, session: SessionView | undefined): void {
+function startElsewhere(
+  { text, brought }: { text: string; brought: Attachment[] },
+  task: TaskView | undefined,
+  session: SessionView | undefined,
+): void {
   const begun = readStored("rewake.draft.new") ?? ""
   writeStored("rewake.draft.new", [text, begun].filter(Boolean).join("\n\n") || null)
+  changeKept("rewake.draft.new", (kept) => [...brought, ...kept])
   if (task) {
     writeStored("rewake.last-type", task.type)
     if (task.repository) writeStored("rewake.draft.new.repository", task.repository)

@@ -2,6 +2,10 @@
 
 import { useRouter } from "next/navigation"
 import { type KeyboardEvent, useEffect, useRef, useState } from "react"
+import { AttachButton } from "@/components/attachments/attach-button"
+import { DraftCards } from "@/components/attachments/draft-cards"
+import { useDraftAttachments } from "@/components/attachments/use-draft-attachments"
+import { useFileDrop } from "@/components/attachments/use-file-drop"
 import { PhoneBar } from "@/components/frame/phone-bar"
 import { Button } from "@/components/ui/button"
 import { cn } from "@/components/ui/cn"
@@ -27,6 +31,8 @@ export function NewTask() {
   const hydrated = useHydrated()
   const field = useRef<HTMLTextAreaElement>(null)
   const [message, setMessage] = useDraft("rewake.draft.new")
+  const attachments = useDraftAttachments("rewake.draft.new")
+  const { over, onPaste } = useFileDrop(field, attachments.add)
   const [repository, setRepository] = useDraft("rewake.draft.new.repository")
   const [storedAgent, setAgent] = useDraft("rewake.last-agent")
   const [storedType, setType] = useDraft("rewake.last-type")
@@ -40,7 +46,7 @@ export function NewTask() {
   const available = agents?.filter((a) => a.available) ?? []
   const agent = available.find((a) => a.id === storedAgent) ?? available.find((a) => !a.id.startsWith("demo")) ?? available[0]
   const type: CreateTask["type"] = storedType === "code" ? "code" : "chat"
-  const text = message.trim()
+  const ready = (message.trim() !== "" || attachments.cards.length > 0) && attachments.settled
   const repositoryError =
     missing && repository.trim() === ""
       ? "A code task needs a repository."
@@ -49,13 +55,21 @@ export function NewTask() {
         : null
 
   const send = () => {
-    if (text === "" || create.isPending || !agent) return
+    if (!ready || create.isPending || !agent) return
     if (type === "code" && repository.trim() === "") return setMissing(true)
+    const brought = attachments.cards.flatMap(({ state }) => (state.kind === "ready" ? [state.attachment.id] : []))
     create.mutate(
-      { type, message, agent: agent.id, ...(type === "code" ? { repository: repository.trim() } : {}) },
+      {
+        type,
+        message,
+        ...(brought.length > 0 ? { attachments: brought } : {}),
+        agent: agent.id,
+        ...(type === "code" ? { repository: repository.trim() } : {}),
+      },
       {
         onSuccess: ({ session }) => {
           setMessage("")
+          attachments.take()
           router.push(sessionPath(session))
         },
       },
@@ -72,12 +86,17 @@ export function NewTask() {
       <PhoneBar title="New task" />
       <div className="mx-auto flex w-full max-w-[700px] flex-1 flex-col justify-center px-4.5 pt-6 pb-[14vh] phone:justify-start phone:pb-6">
         <h1 className="mb-4 font-[630] text-2xl tracking-[-0.02em]">What should be done?</h1>
-        <div className="rounded-lg border border-line bg-raised shadow-[0_1px_2px_oklch(0_0_0/.06)] focus-within:border-[color-mix(in_oklab,var(--alive)_55%,var(--line))]">
+        <div
+          data-drop={over || undefined}
+          className="rounded-lg border border-line bg-raised shadow-[0_1px_2px_oklch(0_0_0/.06)] focus-within:border-[color-mix(in_oklab,var(--alive)_55%,var(--line))] data-drop:border-alive data-drop:border-dashed"
+        >
+          <DraftCards attachments={attachments} onLast={() => field.current?.focus()} />
           <textarea
             ref={field}
             value={message}
             onChange={(event) => setMessage(event.target.value)}
             onKeyDown={onKeyDown}
+            onPaste={onPaste}
             rows={4}
             aria-label="What should be done?"
             placeholder="Fix the flaky checkout test. Find out why, don't just retry it."
@@ -86,7 +105,8 @@ export function NewTask() {
           <div className="flex flex-wrap items-center gap-1.5 px-2 pt-1 pb-2">
             <TypePicker type={type} onChoose={setType} />
             {agent && <AgentPicker agent={agent.id} onChoose={setAgent} />}
-            <Button look="primary" className="ml-auto" disabled={!hydrated || text === "" || create.isPending || !agent} onClick={send}>
+            <AttachButton onFiles={attachments.add} />
+            <Button look="primary" className="ml-auto" disabled={!hydrated || !ready || create.isPending || !agent} onClick={send}>
               {create.isPending ? "Starting…" : "Start"} <Kbd>↵</Kbd>
             </Button>
           </div>

@@ -1,9 +1,11 @@
+import type { Attachment } from "@/lib/contracts/attachments"
 import { readStored, writeStored } from "./stored"
 
 /** A message that was sent but not yet seen in the log. Its id makes sending it again the same send. */
 export type Unsent = {
   readonly clientMessageId: string
   readonly text: string
+  readonly attachments?: readonly Attachment[]
   /** `expired`: the task was put away. It waits for a person's decision, and nothing sends it by itself. */
   readonly state: "sending" | "accepted" | "unreachable" | "refused" | "expired"
   readonly sentence: string | null

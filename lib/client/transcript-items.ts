@@ -1,3 +1,4 @@
+import type { Attachment } from "@/lib/contracts/attachments"
 import type { EventOf, PlanEntry, ToolOutput, ToolStatus } from "@/lib/contracts/events"
 import type { AgentStrategy, InterruptionReason } from "@/lib/contracts/status"
 import type { Outcome, WaitKind, WaitOption } from "@/lib/contracts/waits"
@@ -5,7 +6,7 @@ import type { Outcome, WaitKind, WaitOption } from "@/lib/contracts/waits"
 /** `order` is where in the log an item began; items are kept sorted by it, also when deltas were compacted away. */
 type Base = { readonly key: string; readonly order: number; readonly ts: string; readonly runId: string | null }
 
-export type UserItem = Base & { type: "user"; promptId: string; text: string }
+export type UserItem = Base & { type: "user"; promptId: string; text: string; attachments: readonly Attachment[] }
 export type MessageItem = Base & {
   type: "agent" | "thought"
   text: string
@@ -69,6 +70,7 @@ export type Item = UserItem | MessageItem | ToolItem | PlanItem | WaitItem | Run
 export type Prompt = {
   promptId: string
   text: string
+  attachments: readonly Attachment[]
   rank: number
   clientMessageId: string | null
   stage: "queued" | "placed" | "withdrawn"

@@ -1,3 +1,4 @@
+import type { Attachment } from "@/lib/contracts/attachments"
 import type { EventKind, EventOf, SessionEvent } from "@/lib/contracts/events"
 import { noticeComeback, startWaking, unpacks } from "./transcript-comeback"
 import { base, type Draft, find, put } from "./transcript-draft"
@@ -9,12 +10,19 @@ import { completeMessage, extendMessage, startTool, updateTool } from "./transcr
  * An event at or below `lastSeq` changes nothing, so that a reconnect may deliver it again.
  */
 export const emptyTranscript = (
-  seed: readonly { prompt_id: string; message: string; position: number; held?: boolean }[] = [],
+  seed: readonly {
+    prompt_id: string
+    message: string
+    attachments?: readonly Attachment[] | undefined
+    position: number
+    held?: boolean
+  }[] = [],
 ): Transcript => {
   // Prompts queued before the oldest loaded event; real ranks are positive, so these stay in front in their own order.
   const prompts = seed.map<Prompt>((p) => ({
     promptId: p.prompt_id,
     text: p.message,
+    attachments: p.attachments ?? [],
     rank: p.position - 1e12,
     clientMessageId: null,
     stage: "queued",
@@ -74,6 +82,7 @@ function apply(draft: Draft, event: SessionEvent): void {
     case "prompt.queued":
       return putPrompt(draft, event.prompt_id, {
         text: event.content,
+        attachments: event.attachments ?? [],
         rank: event.rank,
         clientMessageId: event.client_message_id,
       })
@@ -89,7 +98,7 @@ function apply(draft: Draft, event: SessionEvent): void {
       return putPrompt(draft, event.prompt_id, { held: null })
     case "message.user":
       // Journalled when it was accepted, perhaps in the middle of an earlier answer: it is shown once it is delivered.
-      return putPrompt(draft, event.prompt_id, { text: event.content })
+      return putPrompt(draft, event.prompt_id, { text: event.content, attachments: event.attachments ?? [] })
     case "prompt.delivering":
     case "prompt.delivered":
       return placePrompt(draft, event)
@@ -202,7 +211,10 @@ function apply(draft: Draft, event: SessionEvent): void {
 function putPrompt(draft: Draft, promptId: string, change: Partial<Prompt>): void {
   const known = draft.prompts.get(promptId)
   // message.user comes before prompt.queued or alone; until its rank is known it stands last.
-  const prompt: Prompt = known ?? { promptId, text: "", rank: Number.MAX_SAFE_INTEGER, clientMessageId: null, stage: "queued", held: null }
+  const prompt: Prompt = known ?? {
+    ...{ promptId, text: "", attachments: [], rank: Number.MAX_SAFE_INTEGER },
+    ...{ clientMessageId: null, stage: "queued", held: null },
+  }
   draft.prompts.set(promptId, { ...prompt, ...change })
   draft.queueChanged = true
 }
@@ -211,7 +223,13 @@ function placePrompt(draft: Draft, event: EventOf<"prompt.delivering" | "prompt.
   const prompt = draft.prompts.get(event.prompt_id)
   if (!prompt || prompt.stage === "placed") return
   putPrompt(draft, event.prompt_id, { stage: "placed" })
-  put(draft, { ...base(event, `user:${event.prompt_id}`), type: "user", promptId: event.prompt_id, text: prompt.text })
+  put(draft, {
+    ...base(event, `user:${event.prompt_id}`),
+    type: "user",
+    promptId: event.prompt_id,
+    text: prompt.text,
+    attachments: prompt.attachments,
+  })
 }
 
 const showsOpenRun: ReadonlySet<EventKind> = new Set([

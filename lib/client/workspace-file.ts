@@ -3,6 +3,7 @@ import { type FileWritten, MAX_UPLOAD_BYTES } from "@/lib/contracts/workspace"
 import { NetworkError } from "./api"
 import { formatBytes } from "./format"
 import { filePath } from "./queries/workspace"
+import { sendFile } from "./send-file"
 
 /** So much of a file is read into the page; the rest is a download away. */
 export const SHOWN_BYTES = 1024 * 1024
@@ -37,7 +38,6 @@ function decode(content: Uint8Array, truncated: boolean): string {
 
 export type UploadCondition = { absent: true } | { etag: string }
 
-/** With progress, which fetch does not tell of a body on its way up. */
 export function uploadFile(
   sessionId: string,
   path: string,
@@ -47,27 +47,7 @@ export function uploadFile(
 ): Promise<FileWritten> {
   if (file.size > MAX_UPLOAD_BYTES)
     return Promise.reject(new Error(`It has ${formatBytes(file.size)}; at most ${formatBytes(MAX_UPLOAD_BYTES)} can be uploaded.`))
-  return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest()
-    request.open("PUT", filePath(sessionId, path))
-    request.setRequestHeader("content-type", "application/octet-stream")
-    if ("etag" in condition) request.setRequestHeader("if-match", condition.etag)
-    else request.setRequestHeader("if-none-match", "*")
-    request.upload.onprogress = ({ loaded, total }) => onProgress(total > 0 ? Math.round((100 * loaded) / total) : 0)
-    request.onerror = () => reject(new NetworkError("The connection broke off; nothing was changed."))
-    request.onload = () => {
-      const body = parse(request.responseText)
-      if (request.status === 200) resolve(body as FileWritten)
-      else reject(fromErrorBody(body) ?? new AppError("INTERNAL", `The server answered ${request.status}.`, {}))
-    }
-    request.send(file)
-  })
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
+  const guard: Record<string, string> = "etag" in condition ? { "if-match": condition.etag } : { "if-none-match": "*" }
+  const headers = { "content-type": "application/octet-stream", ...guard }
+  return sendFile({ method: "PUT", path: filePath(sessionId, path), headers, file, onProgress })
 }

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useState } from "react"
+import type { Attachment } from "@/lib/contracts/attachments"
 import { NetworkError } from "../api"
 import { taskExpired } from "../error-parser"
 import { errorSentence } from "../error-sentence"
@@ -6,6 +7,9 @@ import { useConnection } from "../hooks"
 import { newClientMessageId, readOutbox, type Unsent, withEntry, withoutEntry, writeOutbox } from "../outbox"
 import type { Prompt } from "../transcript-items"
 import { appendMessage } from "./session"
+
+type Message = Pick<Unsent, "clientMessageId" | "text" | "attachments">
+const messageOf = ({ clientMessageId, text, attachments = [] }: Unsent): Message => ({ clientMessageId, text, attachments })
 
 const isSeen = (entry: Unsent, prompts: ReadonlyMap<string, Prompt>) => {
   for (const prompt of prompts.values()) if (prompt.clientMessageId === entry.clientMessageId) return true
@@ -30,20 +34,20 @@ export function useOutbox(taskId: number, sessionId: string, prompts: ReadonlyMa
   )
 
   const attempt = useCallback(
-    async (clientMessageId: string, text: string) => {
-      change((all) => withEntry(all, { clientMessageId, text, state: "sending", sentence: null }))
+    async ({ clientMessageId, text, attachments = [] }: Message) => {
+      const note = (how: Pick<Unsent, "state" | "sentence" | "expiredSince">) =>
+        change((all) => withEntry(all, { clientMessageId, text, attachments, ...how }))
+      note({ state: "sending", sentence: null })
+      const brought = attachments.length > 0 ? { attachments: attachments.map(({ id }) => id) } : {}
       try {
-        await appendMessage(taskId, { message: text, session_id: sessionId, client_message_id: clientMessageId })
-        change((all) => withEntry(all, { clientMessageId, text, state: "accepted", sentence: null }))
+        await appendMessage(taskId, { message: text, ...brought, session_id: sessionId, client_message_id: clientMessageId })
+        note({ state: "accepted", sentence: null })
       } catch (error) {
         const expired = taskExpired(error)
-        if (expired) {
-          const waits = { clientMessageId, text, state: "expired", sentence: null, expiredSince: expired.last_updated_at } as const
-          return change((all) => withEntry(all, waits))
-        }
+        if (expired) return note({ state: "expired", sentence: null, expiredSince: expired.last_updated_at })
         const lost = error instanceof NetworkError
         const sentence = lost ? `${error.message} It is kept here, and sent once the connection is back.` : errorSentence(error)
-        change((all) => withEntry(all, { clientMessageId, text, state: lost ? "unreachable" : "refused", sentence }))
+        note({ state: lost ? "unreachable" : "refused", sentence })
       }
     },
     [change, taskId, sessionId],
@@ -57,22 +61,21 @@ export function useOutbox(taskId: number, sessionId: string, prompts: ReadonlyMa
 
   useEffect(() => {
     if (connection !== "connected") return
-    for (const entry of entries) if (entry.state === "unreachable") void attempt(entry.clientMessageId, entry.text)
+    for (const entry of entries) if (entry.state === "unreachable") void attempt(entry)
   }, [connection, attempt])
 
   return {
     entries: entries.filter((entry) => !isSeen(entry, prompts)),
     sent,
-    send: (text: string) => {
+    send: (text: string, attachments: readonly Attachment[] = []) => {
       setSent((n) => n + 1)
-      return attempt(newClientMessageId(), text)
+      return attempt({ clientMessageId: newClientMessageId(), text, attachments })
     },
-    retry: (entry: Unsent) => attempt(entry.clientMessageId, entry.text),
+    retry: (entry: Unsent) => attempt(entry),
     discard,
     /** Sent in another way, whose answer was lost: kept, and sent again under its id. */
     markUnreachable: (entry: Unsent, sentence: string) =>
-      change((all) => withEntry(all, { clientMessageId: entry.clientMessageId, text: entry.text, state: "unreachable", sentence })),
-    markAccepted: (entry: Unsent) =>
-      change((all) => withEntry(all, { clientMessageId: entry.clientMessageId, text: entry.text, state: "accepted", sentence: null })),
+      change((all) => withEntry(all, { ...messageOf(entry), state: "unreachable", sentence })),
+    markAccepted: (entry: Unsent) => change((all) => withEntry(all, { ...messageOf(entry), state: "accepted", sentence: null })),
   }
 }

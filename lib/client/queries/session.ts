@@ -17,8 +17,10 @@ export const statusQuery = (sessionId: string) =>
     queryFn: async () => (await askStatus(sessionId)) ?? (await getJson<SessionStatusReport>(`${path(sessionId)}/status`)),
   })
 
-export const appendMessage = (taskId: number, body: { message: string; session_id: string; client_message_id: string }) =>
-  postJson<AppendResult>(`/api/v1/tasks/${taskId}/append`, body)
+export const appendMessage = (
+  taskId: number,
+  body: { message: string; attachments?: string[]; session_id: string; client_message_id: string },
+) => postJson<AppendResult>(`/api/v1/tasks/${taskId}/append`, body)
 
 export const useCancelRun = (sessionId: string) => useMutation({ mutationFn: () => postJson<unknown>(`${path(sessionId)}/cancel`) })
 

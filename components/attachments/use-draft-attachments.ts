@@ -1,0 +1,88 @@
+import { useEffect, useRef, useState } from "react"
+import { attachmentRefusal, changeKept, readKept, uploadAttachment } from "@/lib/client/attachments"
+import { errorSentence } from "@/lib/client/error-sentence"
+import type { Attachment } from "@/lib/contracts/attachments"
+
+export type DraftCard = {
+  key: string
+  name: string
+  bytes: number
+  state: { kind: "sending"; percent: number } | { kind: "ready"; attachment: Attachment } | { kind: "failed"; words: string }
+}
+
+let made = 0
+const asCard = (attachment: Attachment): DraftCard => ({
+  key: attachment.id,
+  name: attachment.name,
+  bytes: attachment.bytes,
+  state: { kind: "ready", attachment },
+})
+
+/** What goes with the message of one draft. Uploaded at once and kept with the draft, so that a reload loses neither. */
+export function useDraftAttachments(draft: string) {
+  const [cards, setCards] = useState<readonly DraftCard[]>([])
+  const shown = useRef(draft)
+  /** Removed while they were on their way up. */
+  const dropped = useRef(new Set<string>())
+  useEffect(() => {
+    shown.current = draft
+    setCards(readKept(draft).map(asCard))
+  }, [draft])
+
+  // An upload may end when another draft is on the screen: it is kept with its own.
+  const change = (of: string, key: string, how: (card: DraftCard) => DraftCard) => {
+    if (shown.current === of) setCards((all) => all.map((card) => (card.key === key ? how(card) : card)))
+  }
+  async function send(card: DraftCard, file: File) {
+    const of = shown.current
+    try {
+      const attachment = await uploadAttachment(file, (percent) =>
+        change(of, card.key, (now) => ({ ...now, state: { kind: "sending", percent } })),
+      )
+      if (dropped.current.delete(card.key)) return
+      changeKept(of, (kept) => [...kept, attachment])
+      change(of, card.key, () => asCard(attachment))
+    } catch (error) {
+      change(of, card.key, (now) => ({ ...now, state: { kind: "failed", words: errorSentence(error) } }))
+    }
+  }
+  return {
+    cards,
+    /** Nothing is on its way or has failed: the message can go. */
+    settled: cards.every(({ state }) => state.kind === "ready"),
+    add(files: readonly File[]) {
+      const going = cards.filter(({ state }) => state.kind !== "failed")
+      const before = { count: going.length, bytes: going.reduce((sum, { bytes }) => sum + bytes, 0) }
+      const added = files.map((file) => {
+        const words = attachmentRefusal(file.size, before)
+        if (words === null) {
+          before.count += 1
+          before.bytes += file.size
+        }
+        const state: DraftCard["state"] = words === null ? { kind: "sending", percent: 0 } : { kind: "failed", words }
+        return { file, card: { key: `new-${++made}`, name: file.name || "file", bytes: file.size, state } }
+      })
+      setCards([...cards, ...added.map(({ card }) => card)])
+      for (const { card, file } of added) if (card.state.kind === "sending") void send(card, file)
+    },
+    remove(key: string) {
+      const card = cards.find((one) => one.key === key)
+      if (card?.state.kind === "sending") dropped.current.add(key)
+      changeKept(draft, (kept) => kept.filter(({ id }) => id !== key))
+      setCards((all) => all.filter((one) => one.key !== key))
+    },
+    /** All of them, for a message that is sent now. */
+    take(): Attachment[] {
+      changeKept(draft, () => [])
+      setCards([])
+      return cards.flatMap(({ state }) => (state.kind === "ready" ? [state.attachment] : []))
+    },
+    /** Back from a message that was not sent. */
+    giveBack(attachments: readonly Attachment[]) {
+      if (attachments.length === 0) return
+      changeKept(draft, (kept) => [...attachments, ...kept])
+      setCards((all) => [...attachments.map(asCard), ...all])
+    },
+  }
+}
+export type DraftAttachments = ReturnType<typeof useDraftAttachments>
