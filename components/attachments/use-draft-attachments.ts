@@ -20,13 +20,19 @@ const asCard = (attachment: Attachment): DraftCard => ({
 
 /** What goes with the message of one draft. Uploaded at once and kept with the draft, so that a reload loses neither. */
 export function useDraftAttachments(draft: string) {
-  const [cards, setCards] = useState<readonly DraftCard[]>([])
+  const [cards, show] = useState<readonly DraftCard[]>([])
+  // Two pastes in one moment must each see the other's cards.
+  const now = useRef(cards)
+  const setCards = (how: (all: readonly DraftCard[]) => readonly DraftCard[]) => {
+    now.current = how(now.current)
+    show(now.current)
+  }
   const shown = useRef(draft)
   /** Removed while they were on their way up. */
   const dropped = useRef(new Set<string>())
   useEffect(() => {
     shown.current = draft
-    setCards(readKept(draft).map(asCard))
+    setCards(() => readKept(draft).map(asCard))
   }, [draft])
 
   // An upload may end when another draft is on the screen: it is kept with its own.
@@ -37,13 +43,13 @@ export function useDraftAttachments(draft: string) {
     const of = shown.current
     try {
       const attachment = await uploadAttachment(file, (percent) =>
-        change(of, card.key, (now) => ({ ...now, state: { kind: "sending", percent } })),
+        change(of, card.key, (sent) => ({ ...sent, state: { kind: "sending", percent } })),
       )
       if (dropped.current.delete(card.key)) return
       changeKept(of, (kept) => [...kept, attachment])
       change(of, card.key, () => asCard(attachment))
     } catch (error) {
-      change(of, card.key, (now) => ({ ...now, state: { kind: "failed", words: errorSentence(error) } }))
+      change(of, card.key, (sent) => ({ ...sent, state: { kind: "failed", words: errorSentence(error) } }))
     }
   }
   return {
@@ -51,7 +57,7 @@ export function useDraftAttachments(draft: string) {
     /** Nothing is on its way or has failed: the message can go. */
     settled: cards.every(({ state }) => state.kind === "ready"),
     add(files: readonly File[]) {
-      const going = cards.filter(({ state }) => state.kind !== "failed")
+      const going = now.current.filter(({ state }) => state.kind !== "failed")
       const before = { count: going.length, bytes: going.reduce((sum, { bytes }) => sum + bytes, 0) }
       const added = files.map((file) => {
         const words = attachmentRefusal(file.size, before)
@@ -62,20 +68,21 @@ export function useDraftAttachments(draft: string) {
         const state: DraftCard["state"] = words === null ? { kind: "sending", percent: 0 } : { kind: "failed", words }
         return { file, card: { key: `new-${++made}`, name: file.name || "file", bytes: file.size, state } }
       })
-      setCards([...cards, ...added.map(({ card }) => card)])
+      setCards((all) => [...all, ...added.map(({ card }) => card)])
       for (const { card, file } of added) if (card.state.kind === "sending") void send(card, file)
     },
     remove(key: string) {
-      const card = cards.find((one) => one.key === key)
+      const card = now.current.find((one) => one.key === key)
       if (card?.state.kind === "sending") dropped.current.add(key)
       changeKept(draft, (kept) => kept.filter(({ id }) => id !== key))
       setCards((all) => all.filter((one) => one.key !== key))
     },
     /** All of them, for a message that is sent now. */
     take(): Attachment[] {
+      const taken = now.current.flatMap(({ state }) => (state.kind === "ready" ? [state.attachment] : []))
       changeKept(draft, () => [])
-      setCards([])
-      return cards.flatMap(({ state }) => (state.kind === "ready" ? [state.attachment] : []))
+      setCards(() => [])
+      return taken
     },
     /** Back from a message that was not sent. */
     giveBack(attachments: readonly Attachment[]) {

@@ -17,7 +17,9 @@ export const REAL_AGENTS: readonly RealAgent[] = [
   {
     id: "opencode",
     configure({ folder, model_url }) {
-      const models = { scripted: { name: "Scripted", tool_call: true, limit: { context: 200_000, output: 8000 } } }
+      // What the model takes is not asked of it: a picture it is not said to take would be left out.
+      const sees = { attachment: true, modalities: { input: ["text", "image"], output: ["text"] } }
+      const models = { scripted: { name: "Scripted", tool_call: true, ...sees, limit: { context: 200_000, output: 8000 } } }
       write(
         join(folder, ".config", "opencode", "opencode.json"),
         JSON.stringify({

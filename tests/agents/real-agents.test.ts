@@ -2,6 +2,7 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { Wait } from "../../lib/contracts/waits"
+import { attach, DOT } from "../support/attachments"
 import { agentText, follow } from "../support/server"
 import { REAL_AGENTS } from "./agents"
 import { expectNothingTwice, killAgent, killDaemon, lastReceipt, ofKind, openWorkbench, type Workbench } from "./workbench"
@@ -46,6 +47,18 @@ describe.each(REAL_AGENTS)("$id", (agent) => {
     expect(agentText(log)).toContain("made-42")
     expect(ofKind(log, "tool.update").at(-1)?.status).toBe("completed")
     expect(model.asked("made-$((40+2))").at(-1)?.body).toContain("made-42")
+  })
+
+  test("a picture and a text that go with a message are in what the model is sent", async () => {
+    const { rewake, model } = bench
+    const shot = await attach(rewake, "shot.png", DOT)
+    const notes = await attach(rewake, "notes.txt", Buffer.from("the notes say quince-5520"), "text/plain")
+    const { session } = await rewake.createTask("WHAT IS IN THESE", { agent: agent.id, attachments: [shot.id, notes.id] })
+    const log = await rewake.waitForRuns(session.id, 1)
+    expect(ofKind(log, "run.completed")).toHaveLength(1)
+    const body = model.asked("WHAT IS IN THESE").at(-1)?.body ?? ""
+    expect(body).toContain(DOT.toString("base64"))
+    expect(body).toContain("quince-5520")
   })
 
   test("a model that fails ends the turn with a reason, and the next one goes on", async () => {

@@ -9,7 +9,9 @@ import type { SessionStatusReport } from "../../lib/contracts/status"
 import type { QueuedPrompt } from "../../lib/contracts/task"
 import type { ImportResult } from "../../lib/contracts/transfer"
 import { tarHeader, tarPadding } from "../../server/transfer/tar"
+import { attach, DOT, sha256 } from "../support/attachments"
 import { agentText, DATABASES, Rewake } from "../support/server"
+import { waitUntil } from "../support/wait-until"
 
 const run = promisify(execFile)
 
@@ -34,7 +36,8 @@ async function unpack(tar: Buffer): Promise<{ folder: string; files: Record<stri
   writeFileSync(join(folder, "e.tar"), tar)
   await run("tar", ["-xf", "e.tar"], { cwd: folder })
   rmSync(join(folder, "e.tar"))
-  return { folder, files: Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "utf8")])) }
+  const names = readdirSync(folder).filter((name) => name.startsWith("sess_"))
+  return { folder, files: Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name), "utf8")])) }
 }
 function pack(files: Record<string, Buffer>): Buffer {
   const parts = Object.entries(files).flatMap(([name, content]) => [
@@ -54,6 +57,79 @@ describe.each(DATABASES)("a session travels as files, on %s", (database) => {
     ;[home, abroad] = await Promise.all([Rewake.start({ database }), Rewake.start({ database })])
   })
   afterAll(() => Promise.all([home?.stop(), abroad?.stop()]))
+
+  test("what was attached travels with the session; what did not come along is named, and the message keeps its name", async () => {
+    const [shot, twin] = [await attach(home, "shot.png", DOT), await attach(home, "twin.png", DOT)]
+    const notes = await attach(home, "notes.txt", Buffer.from("some notes"), "text/plain")
+    const { task, session } = await home.createTask("look", { attachments: [shot.id, twin.id, notes.id] })
+    await home.waitForRuns(session.id, 1)
+    const tar = await exported(home, session.id)
+    const { folder } = await unpack(tar)
+    const names = readdirSync(join(folder, "attachments")).sort()
+    expect(names).toEqual([DOT, Buffer.from("some notes")].map(sha256).sort())
+    expect(readFileSync(join(folder, "attachments", sha256(DOT)))).toEqual(DOT)
+    expect(home.cli("doctor", folder)).not.toContain("missing")
+
+    // The picture is damaged on the way, and lies before the log, as other programs pack a folder.
+    const log = `${session.id}.messages.jsonl`
+    const damaged = pack({
+      [`x/attachments/${sha256(DOT)}`]: Buffer.from("something else"),
+      [`x/attachments/${notes.sha256}`]: Buffer.from("some notes"),
+      [`x/${session.id}.json`]: readFileSync(join(folder, `${session.id}.json`)),
+      [`x/${log}`]: readFileSync(join(folder, log)),
+    })
+    rmSync(join(folder, "attachments", sha256(DOT)))
+    await expect(run(process.execPath, ["dist/cli.mjs", "doctor", folder], { env: home.environment() })).rejects.toMatchObject({
+      stdout: expect.stringMatching(/attachments\/[0-9a-f]{64}: (shot|twin)\.png is missing/),
+    })
+    rmSync(folder, { recursive: true })
+
+    const { status, body } = await imported(abroad, damaged)
+    expect(status).toBe(201)
+    expect(body.notes.join()).toContain("shot.png, twin.png")
+    expect(body.skipped.map(({ reason }) => reason)).toEqual(["malformed", "missing", "missing"])
+    const get = (rewake: Rewake, id: string) =>
+      fetch(`${rewake.url}/api/v1/attachments/${id}`, { headers: { authorization: `Bearer ${rewake.token}` } })
+    expect((await get(abroad, shot.id)).status).toBe(404)
+    expect(await (await get(abroad, notes.id)).text()).toBe("some notes")
+    const [message] = (await abroad.events(session.id)).filter((event) => event.kind === "message.user")
+    expect(message).toMatchObject({ attachments: [shot, twin, notes] })
+    await expect(run(process.execPath, ["dist/cli.mjs", "doctor"], { env: abroad.environment() })).rejects.toMatchObject({
+      stdout: expect.stringContaining(`attachment ${shot.id} (shot.png) is missing`),
+    })
+    await abroad.api("DELETE", `/api/v1/tasks/${body.task_id}`)
+    await waitUntil(async () => (await get(abroad, notes.id)).status === 404, "the import to be gone")
+
+    const whole = await imported(abroad, tar)
+    expect(whole).toMatchObject({ status: 201, body: { notes: [], skipped: [] } })
+    for (const { id } of [shot, twin]) expect(Buffer.from(await (await get(abroad, id)).arrayBuffer())).toEqual(DOT)
+    await home.api("DELETE", `/api/v1/tasks/${task.id}`)
+  })
+
+  test("a log that names somebody else's attachment brings nobody its bytes", async () => {
+    const foreign = await attach(abroad, "secret.png", DOT)
+    const { session } = await home.createTask("hang")
+    await home.waitForEvent(session.id, (event) => event.kind === "message.delta", "the agent to be busy")
+    const { folder, files } = await unpack(await exported(home, session.id))
+    rmSync(folder, { recursive: true })
+    const forged = (files[`${session.id}.messages.jsonl`] ?? "")
+      .split("\n")
+      .filter((line) => /"(message\.user|prompt\.queued|session\.state_changed)"/.test(line))
+      .map((line) => line.replace('"content":"hang"', `"content":"look","attachments":[${JSON.stringify(foreign)}]`))
+    const { body } = await imported(
+      abroad,
+      pack({
+        [`${session.id}.messages.jsonl`]: Buffer.from(`${forged.join("\n")}\n`),
+        [`${session.id}.json`]: Buffer.from(files[`${session.id}.json`] ?? ""),
+        [`attachments/${foreign.sha256}`]: DOT,
+      }),
+    )
+    expect(body.notes.join()).toContain("secret.png")
+    const queue = await abroad.api<{ prompts: QueuedPrompt[] }>("GET", `/api/v1/sessions/${session.id}/queue`)
+    await abroad.api("PATCH", `/api/v1/sessions/${session.id}/queue/${queue.body.prompts[0]?.prompt_id}`, { held: false })
+    const log = await abroad.waitForRuns(session.id, 1)
+    expect(agentText(log)).not.toContain(sha256(DOT))
+  })
 
   test("[L0, L3] exported here and imported elsewhere, it continues: same log, and the agent is told what it was told", async () => {
     const { task, session } = await home.createTask("remember walnut", { agent: "demo-inject", title: "A tree" })

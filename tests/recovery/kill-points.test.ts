@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test } from "vitest"
 import type { EventOf, SessionEvent } from "../../lib/contracts/events"
 import { isTerminalKind } from "../../lib/contracts/events"
 import type { SessionView } from "../../lib/contracts/task"
+import { attach, pictureOf, sha256 } from "../support/attachments"
 import { arm, heardByAgents, startArmed } from "../support/kill-points"
 import { agentText, DATABASES, numbers, type Rewake } from "../support/server"
 
@@ -45,6 +46,22 @@ describe.each(DATABASES)("a process dies at the worst moment, on %s", (database)
     expect(ends(log)).toEqual(["run.completed", "run.completed"])
     expect(of(log, "message.agent").at(-1)?.content).toBe(numbers(30))
     expect(heardByAgents(rewake)).toEqual(["remember kiwi", "count 30 5"])
+  })
+
+  test("[2] the server between its record and the hand-over of a picture: the next one hands it over once, as it was sent", async () => {
+    rewake = await startArmed(database)
+    const { task, session } = await rewake.createTask("remember kiwi")
+    await rewake.waitForRuns(session.id, 1)
+    const picture = pictureOf(1_500_000)
+    const shot = await attach(rewake, "shot.png", picture)
+    const point = arm(rewake, "deliver.committed")
+    await rewake.append(task.id, "look", { attachments: [shot.id] })
+    await point.reached()
+    await rewake.restart()
+    const log = await rewake.waitForRuns(session.id, 2)
+    expect(ends(log)).toEqual(["run.completed", "run.completed"])
+    expect(of(log, "message.agent").at(-1)?.content).toContain(`1500000 bytes, sha256 ${sha256(picture)}`)
+    expect(heardByAgents(rewake)).toEqual(["remember kiwi", "look"])
   })
 
   test("[4] the server right after it took an answer: the answer reaches the agent, the same again is accepted, another is not", async () => {
