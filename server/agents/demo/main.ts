@@ -187,7 +187,7 @@ async function untilCancelled(cancelled: AbortSignal, work: () => Promise<StopRe
   }
 }
 
-const textOf = (blocks: ContentBlock[]): string => blocks.map((block) => (block.type === "text" ? block.text : "")).join("\n")
+const textOf = (blocks: ContentBlock[]): string => blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n")
 
 if (values.terminal) {
   const { "session-id": id, resume, fork, continue: newest } = values
