@@ -8,6 +8,7 @@ import { errorSentence } from "@/lib/client/error-sentence"
 import { useAgentSettings } from "@/lib/client/queries/agents"
 import { AgentForm } from "./agent-form"
 import { AgentRow } from "./agent-row"
+import { McpServers } from "./mcp-servers"
 
 export function AgentsPage() {
   const agents = useAgentSettings()
@@ -35,6 +36,7 @@ export function AgentsPage() {
         )}
         <Button onClick={() => setAdding(true)}>Add an agent…</Button>
       </Section>
+      <McpServers />
       {adding && <AgentForm agent={null} onClose={() => setAdding(false)} />}
     </Page>
   )

@@ -8,9 +8,11 @@ import { ProgressBar } from "@/components/ui/progress-bar"
 import { useNow } from "@/lib/client/hooks"
 import type { Banner } from "@/lib/client/session-banner"
 import { asleepWords, progressPercent } from "@/lib/client/task-restore"
+import type { SignInWay } from "@/lib/contracts/agent-setup"
 import type { RestorePreview, RestoreProgress } from "@/lib/contracts/restore"
 import { AbandonDialog } from "./abandon-dialog"
 import { FreshDialog } from "./fresh-dialog"
+import { SignInDialog } from "./sign-in-dialog"
 import { WakingSteps } from "./waking-steps"
 
 export type BannerActions = {
@@ -20,6 +22,7 @@ export type BannerActions = {
   onRetry: () => void
   onFresh: () => void
   onAbandon: () => void
+  onSignIn: (method: SignInWay) => void
   onCancelWaking: () => void
   /** Asks whether the task should come back. */
   onComeBack: () => void
@@ -114,6 +117,8 @@ export function BannerStrip({ banner, agentName, actions, progress = null }: Ban
       )
     case "asleep":
       return <AsleepStrip files={banner.files} actions={actions} />
+    case "sign_in":
+      return <SignInStrip banner={banner} agentName={agentName} actions={actions} />
     case "error":
       return <ErrorStrip banner={banner} agentName={agentName} actions={actions} />
   }
@@ -162,6 +167,32 @@ function AbandonButton({ actions }: { actions: BannerActions }) {
       </Button>
       {asking && <AbandonDialog onClose={() => setAsking(false)} onAbandon={actions.onAbandon} />}
     </>
+  )
+}
+
+type SignInStripProps = { banner: Extract<Banner, { kind: "sign_in" }>; agentName: string; actions: BannerActions }
+
+function SignInStrip({ banner: { details, methods }, agentName, actions }: SignInStripProps) {
+  const [asking, setAsking] = useState(false)
+  return (
+    <Strip
+      glyph="need"
+      tone="warn"
+      refusal={actions.refusal}
+      acts={
+        <>
+          <Button onClick={() => setAsking(true)} disabled={actions.busy} title={details}>
+            Sign in…
+          </Button>
+          <Button look="quiet" onClick={actions.onRetry} disabled={actions.busy}>
+            Retry
+          </Button>
+        </>
+      }
+    >
+      {agentName} is not signed in. Transcript, queue and files are kept.
+      {asking && <SignInDialog agentName={agentName} methods={methods} onChoose={actions.onSignIn} onClose={() => setAsking(false)} />}
+    </Strip>
   )
 }
 

@@ -7,10 +7,18 @@ import { DraftCards } from "@/components/attachments/draft-cards"
 import type { DraftAttachments } from "@/components/attachments/use-draft-attachments"
 import { useFileDrop } from "@/components/attachments/use-file-drop"
 import { Button } from "@/components/ui/button"
+import { cn } from "@/components/ui/cn"
 import { Kbd } from "@/components/ui/kbd"
 import { useAutoHeight, useHydrated } from "@/lib/client/hooks"
 import { isPlainKey } from "@/lib/client/keys"
 import type { Phase } from "@/lib/client/session-phase"
+import type { AgentCommand, OptionValues, SessionSetup } from "@/lib/contracts/agent-setup"
+import { AgentOptions } from "./agent-options"
+import { CommandMenu } from "./command-menu"
+import { ContextUsage } from "./context-usage"
+import { useCommandMenu } from "./use-command-menu"
+
+const NO_COMMANDS: readonly AgentCommand[] = []
 
 type ComposerProps = {
   draft: string
@@ -24,6 +32,9 @@ type ComposerProps = {
   queues: boolean
   stop: { shown: boolean; busy: boolean; onStop: () => void }
   onSend: (text: string) => void
+  /** What can be set about the agent; null while it has not been asked. */
+  setup: SessionSetup | null
+  onChoose: (values: OptionValues) => void
 }
 
 const placeholders: Partial<Record<Phase, string>> = {
@@ -32,7 +43,7 @@ const placeholders: Partial<Record<Phase, string>> = {
   asleep: "Reply. This wakes the session…",
 }
 
-export function Composer({ draft, onDraft, attachments, agentName, phase, asks, queues, stop, onSend }: ComposerProps) {
+export function Composer({ draft, onDraft, attachments, agentName, phase, asks, queues, stop, onSend, setup, onChoose }: ComposerProps) {
   const hydrated = useHydrated()
   const field = useRef<HTMLTextAreaElement>(null)
   const empty = draft.trim() === "" && attachments.cards.length === 0
@@ -40,6 +51,7 @@ export function Composer({ draft, onDraft, attachments, agentName, phase, asks, 
   const { over, onPaste } = useFileDrop(field, attachments.add)
   useAutoHeight(field, draft)
   useFocusKey(field)
+  const commands = useCommandMenu(draft, onDraft, setup?.commands ?? NO_COMMANDS)
 
   const send = () => {
     if (!ready) return
@@ -47,6 +59,7 @@ export function Composer({ draft, onDraft, attachments, agentName, phase, asks, 
     onDraft("")
   }
   const onKeyDown = (event: KeyboardEvent) => {
+    if (commands.onKeyDown(event)) return
     if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return
     event.preventDefault()
     send()
@@ -56,8 +69,10 @@ export function Composer({ draft, onDraft, attachments, agentName, phase, asks, 
       data-drop={over || undefined}
       className="rounded-lg border border-line bg-raised focus-within:border-[color-mix(in_oklab,var(--alive)_55%,var(--line))] data-drop:border-alive data-drop:border-dashed"
     >
+      <CommandMenu menu={commands} />
       <DraftCards attachments={attachments} onLast={() => field.current?.focus()} />
       <textarea
+        {...commands.field}
         ref={field}
         data-composer
         rows={1}
@@ -71,9 +86,11 @@ export function Composer({ draft, onDraft, attachments, agentName, phase, asks, 
       />
       <div className="flex items-center gap-1.5 px-2 pb-2 text-s text-text-3">
         <AttachButton onFiles={attachments.add} />
-        <span className="truncate">{agentName}</span>
+        <span className={cn("truncate", (setup?.options.length ?? 0) > 0 && "phone:hidden")}>{agentName}</span>
+        {setup && <AgentOptions options={setup.options} pending={setup.pending} onChoose={onChoose} />}
         <span className="truncate phone:hidden">{phase === "needs_you" && !empty && "· sending this takes the place of an answer"}</span>
         <span className="ml-auto" />
+        <ContextUsage usage={setup?.usage ?? null} />
         {stop.shown && (
           <Button look="quiet" disabled={stop.busy} onClick={stop.onStop} aria-label="Interrupt the agent">
             <Square className="size-3 fill-current" /> {stop.busy ? "Stopping…" : "Stop"} <Kbd>Esc</Kbd>

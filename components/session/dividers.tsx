@@ -191,6 +191,8 @@ function noteWords(note: Note): ReactNode {
       return `Some output was not kept (records ${note.from}–${note.to})`
     case "rejected":
       return `One record could not be kept: ${note.reason}`
+    case "options_refused":
+      return note.refused.map(({ name, value, reason }) => `${name} could not be set to ${value}: ${reason}`).join(" ")
     case "fresh_start":
       return note.undoable ? "Started fresh: the agent's memory of what is above was put aside" : "Started fresh"
     case "memory_refused":
@@ -224,6 +226,7 @@ const noteTones: Record<Note["about"], keyof typeof tones> = {
   executor_error: "bad",
   gap: "warn",
   rejected: "warn",
+  options_refused: "warn",
   fresh_start: "quiet",
   memory_refused: "warn",
   memory_back: "quiet",

@@ -13,6 +13,7 @@ import { useOutbox } from "@/lib/client/queries/outbox"
 import { useCancelRun, useSession } from "@/lib/client/queries/session"
 import { useSessionFeed } from "@/lib/client/queries/session-feed"
 import { useSessionResumption } from "@/lib/client/queries/session-resumption"
+import { useChooseOption, useSetup } from "@/lib/client/queries/setup"
 import { useTask } from "@/lib/client/queries/tasks"
 import { pickBanner } from "@/lib/client/session-banner"
 import { type Phase, phaseOf, phaseWord } from "@/lib/client/session-phase"
@@ -55,16 +56,12 @@ export function SessionScreen({ taskId, sessionId }: { taskId: number; sessionId
   const answers = useWaitAnswers(sessionId, session.data?.waits ?? NO_WAITS)
   const folds = useRef(new Map<string, boolean>()).current
   const cancel = useCancelRun(sessionId)
+  const setup = useSetup(sessionId, transcript.setupSeq)
+  const choose = useChooseOption(sessionId)
   const restore = useTaskRestore({
     ...{ taskId, sessionId, task: task.data, session: session.data, expired, feed, outbox },
     ...{ draft, setDraft, attachments },
   })
-  const actions = useBannerActions(taskId, sessionId, {
-    onContinue: () => void outbox.send(CONTINUE_MESSAGE),
-    onCancelWaking: () => cancel.mutate(),
-    onComeBack: restore.open,
-  })
-  const undoFresh = actions.onUndoFresh
   const justWoken = useJustWoken(transcript.woken)
   const { tab, split, setTab, setSplit } = useSessionTab()
   const terminals = useWorkersPanel({
@@ -72,6 +69,13 @@ export function SessionScreen({ taskId, sessionId }: { taskId: number; sessionId
     executorStatus: report?.executor_status === "unknown" ? "unknown" : session.data?.executor_status,
   })
 
+  const actions = useBannerActions(taskId, sessionId, {
+    onContinue: () => void outbox.send(CONTINUE_MESSAGE),
+    onCancelWaking: () => cancel.mutate(),
+    onComeBack: restore.open,
+    onTypeCommand: (line) => void terminals.runNew(line),
+  })
+  const undoFresh = actions.onUndoFresh
   const workspace = useWorkspacePanels(sessionId, session.data)
   const runAgain = useLatest(terminals.runAgain)
   const openTabs = terminals.workers.map((worker) => worker.id).join(" ")
@@ -96,6 +100,7 @@ export function SessionScreen({ taskId, sessionId }: { taskId: number; sessionId
     justWoken,
     expired,
     preview: restore.preview,
+    signIn: setup?.sign_in ?? null,
   })
   return (
     <SessionProvider value={context}>
@@ -140,6 +145,8 @@ export function SessionScreen({ taskId, sessionId }: { taskId: number; sessionId
           queues={phase !== "needs_you" && (running || transcript.waking !== null || transcript.queue.length > 0)}
           stop={{ shown: running, busy: stopping, onStop: interrupt }}
           onSend={(text) => void outbox.send(text, attachments.take())}
+          setup={setup}
+          onChoose={choose.mutate}
         />
       </div>
       {restore.dialog && <TaskRestoreDialog {...restore.dialog} />}

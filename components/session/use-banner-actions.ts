@@ -6,8 +6,9 @@ import { useAbandonExecutor, useResumeSession } from "@/lib/client/queries/sessi
 import { useCreateSession } from "@/lib/client/queries/tasks"
 import { sessionPath } from "@/lib/client/session-phase"
 import { readStored, writeStored } from "@/lib/client/stored"
+import type { SignInWay } from "@/lib/contracts/agent-setup"
 
-type Given = { onContinue: () => void; onCancelWaking: () => void; onComeBack: () => void }
+type Given = { onContinue: () => void; onCancelWaking: () => void; onComeBack: () => void; onTypeCommand: (line: string) => void }
 
 /** What the strip above the transcript can do. */
 export function useBannerActions(taskId: number, sessionId: string, given: Given) {
@@ -32,6 +33,8 @@ export function useBannerActions(taskId: number, sessionId: string, given: Given
     onRetry: () => resume({}, orComeBack),
     onFresh: () => resume({ fresh: true }, orComeBack),
     onAbandon: () => abandon.mutate(),
+    onSignIn: (method: SignInWay) =>
+      method.command_line === null ? resume({ sign_in: method.id }) : given.onTypeCommand(method.command_line),
     onUndoFresh: useCallback(() => resume({ reinstate: true }), [resume]),
   }
 }

@@ -124,6 +124,13 @@ export function useWorkersPanel({ sessionId, executorStatus, tab, split, onTab, 
     set.of(target).run(command)
   }
 
+  /** In a new terminal, on a person's word. */
+  const runNew = async (command: string) => {
+    const { id } = await open.mutateAsync({ type: "terminal" })
+    select(id)
+    set.of(id).run(command)
+  }
+
   const tabs: WorkerTabActions = {
     onSelect: select,
     onRename: (id, name) => patch.mutate({ id, name }),
@@ -148,6 +155,7 @@ export function useWorkersPanel({ sessionId, executorStatus, tab, split, onTab, 
     setFocused,
     requestClose,
     runAgain,
+    runNew,
     closing,
     stopClosing: () => setClosing(null),
     end,

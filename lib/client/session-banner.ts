@@ -1,3 +1,4 @@
+import type { SessionSetup, SignInWay } from "@/lib/contracts/agent-setup"
 import type { RestorePreview } from "@/lib/contracts/restore"
 import { interruptionSentence } from "@/lib/contracts/sentences"
 import type { InterruptionReason, SessionStatusReport } from "@/lib/contracts/status"
@@ -11,6 +12,7 @@ export type Banner =
   | { kind: "woken"; waking: Waking }
   | { kind: "interrupted"; runId: string; sentence: string }
   | { kind: "not_resumable" }
+  | { kind: "sign_in"; details: string; methods: readonly SignInWay[] }
   | { kind: "error"; sentence: string; details: string | null; abandonable: boolean }
   /** `abandoned`: a person gave it up; it still holds its place. */
   | { kind: "silent"; abandoned: boolean }
@@ -27,14 +29,17 @@ type Facts = {
   justWoken: Waking | null
   expired?: boolean
   preview?: RestorePreview | undefined
+  /** The agent is not signed in: its words and its ways. */
+  signIn?: SessionSetup["sign_in"]
 }
 
-export function pickBanner({ session, report, transcript, dismissedRun, justWoken, expired, preview }: Facts): Banner | null {
+export function pickBanner({ session, report, transcript, dismissedRun, justWoken, expired, preview, signIn }: Facts): Banner | null {
   if (transcript.waking) return { kind: "waking", waking: transcript.waking }
   if (justWoken) return { kind: "woken", waking: justWoken }
   if (!session) return null
   // What was asked before it was put away may still say that the files are there.
   if (isPutAway(session.executor_status)) return { kind: "asleep", files: preview?.files.kind === "kept" ? undefined : preview?.files }
+  if (signIn && !transcript.run) return { kind: "sign_in", details: signIn.message, methods: signIn.methods }
   if (session.state === "ERROR" || session.executor_status === "error" || report?.resume_reason === "workspace_missing") {
     const { trouble, abandoned } = transcript
     const abandonable = trouble?.of === "executor" && trouble.reason === "unreachable" && !abandoned

@@ -1,3 +1,4 @@
+import type { RefusedOption } from "@/lib/contracts/agent-setup"
 import type { Attachment } from "@/lib/contracts/attachments"
 import type { EventOf, PlanEntry, ToolOutput, ToolStatus } from "@/lib/contracts/events"
 import type { AgentStrategy, InterruptionReason } from "@/lib/contracts/status"
@@ -59,6 +60,7 @@ export type Note =
   | { about: "memory_back" }
   | { about: "put_away"; files: number; bytes: number }
   | { about: "put_away_lost" }
+  | { about: "options_refused"; refused: readonly RefusedOption[] }
   | { about: "archive_failed"; message: string; times: number }
   | { about: "restore_failed"; message: string; times: number }
   | { about: "imported"; events: number; skipped: number }
@@ -92,6 +94,8 @@ export type Interrupted = { runId: string; reason: InterruptionReason; at: strin
 export type Transcript = {
   readonly lastSeq: number
   readonly lastEventAt: string | null
+  /** Where the log last told what can be set about the agent, or what is set. */
+  readonly setupSeq: number
   readonly items: readonly Item[]
   readonly places: ReadonlyMap<string, number>
   /** Keys of items that a later event of their run may still close. */

@@ -31,6 +31,7 @@ export const emptyTranscript = (
   return {
     lastSeq: 0,
     lastEventAt: null,
+    setupSeq: 0,
     items: [],
     places: new Map(),
     open: new Set(),
@@ -65,6 +66,7 @@ export function applyEvents(before: Transcript, events: readonly SessionEvent[])
     if (event.seq <= draft.lastSeq) continue
     draft.lastSeq = event.seq
     draft.lastEventAt = event.ts
+    if (MOVES_SETUP.has(event.kind)) draft.setupSeq = event.seq
     noticeRun(draft, event)
     apply(draft, event)
     noticeComeback(draft, event)
@@ -73,6 +75,16 @@ export function applyEvents(before: Transcript, events: readonly SessionEvent[])
   const { queueChanged, ...after } = draft
   return queueChanged ? { ...after, queue: queueOf(after.prompts) } : after
 }
+
+const MOVES_SETUP: ReadonlySet<EventKind> = new Set<EventKind>([
+  "agent.started",
+  "agent.setup_announced",
+  "agent.usage_reported",
+  "agent.options_chosen",
+  "agent.options_settled",
+  "agent.sign_in_required",
+  "run.completed",
+])
 
 const queueOf = (prompts: ReadonlyMap<string, Prompt>): readonly Prompt[] =>
   [...prompts.values()].filter((p) => p.stage === "queued").sort((a, b) => a.rank - b.rank)
@@ -197,6 +209,8 @@ function apply(draft: Draft, event: SessionEvent): void {
       return note(draft, event, { about: "imported", events: event.events, skipped: event.skipped })
     case "session.continued":
       return note(draft, event, { about: "continued", agent: event.from_agent, sessionId: event.from_session_id })
+    case "agent.options_settled":
+      return event.refused.length > 0 ? note(draft, event, { about: "options_refused", refused: event.refused }) : undefined
     case "spool.gap":
       return note(draft, event, { about: "gap", from: event.from, to: event.to })
     case "record.rejected":

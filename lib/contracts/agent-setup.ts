@@ -17,8 +17,18 @@ export const AgentCommand = z.object({ name: z.string(), description: z.string()
 export type AgentCommand = z.infer<typeof AgentCommand>
 
 /** How a person can sign an agent in: by a call that it carries out itself, or by a program of its own in a terminal. */
-export const SignInMethod = z.object({ id: z.string(), name: z.string(), description: z.string().nullable(), in_terminal: z.boolean() })
+export const SignInMethod = z.object({
+  id: z.string(),
+  name: z.string(),
+  description: z.string().nullable(),
+  /** What its own program is started with there; null: it is told by a call. */
+  terminal: z.object({ args: z.array(z.string()), env: z.record(z.string(), z.string()) }).nullable(),
+})
 export type SignInMethod = z.infer<typeof SignInMethod>
+
+/** As a person is offered it: `command_line` is typed into a terminal of the session's host; null: the agent sees to it itself. */
+export const SignInWay = SignInMethod.omit({ terminal: true }).extend({ command_line: z.string().nullable() })
+export type SignInWay = z.infer<typeof SignInWay>
 
 /** What a live agent offers, complete each time it is told. */
 export const AgentSetup = z.object({
@@ -48,6 +58,8 @@ export type AgentUsage = z.infer<typeof AgentUsage>
 
 /** GET and PATCH /api/v1/sessions/{id}/setup. Everything is as last told; a sleeping agent is given `pending` when it is started. */
 export const SessionSetup = z.object({
+  /** It is no older than this event of the log. */
+  last_seq: z.number().int(),
   options: z.array(AgentOption),
   commands: z.array(AgentCommand),
   mcp_servers: AgentSetup.shape.mcp_servers,
@@ -55,7 +67,7 @@ export const SessionSetup = z.object({
   /** Chosen, and not in force yet. */
   pending: OptionValues,
   /** Null while it is signed in, as far as is known. */
-  sign_in: z.object({ message: z.string(), methods: z.array(SignInMethod) }).nullable(),
+  sign_in: z.object({ message: z.string(), methods: z.array(SignInWay) }).nullable(),
 })
 export type SessionSetup = z.infer<typeof SessionSetup>
 export const PatchSetup = z.object({

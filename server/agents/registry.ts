@@ -3,6 +3,7 @@ import type { ConversationTraces } from "../../lib/contracts/agentctl/ptys"
 import type { AgentInfo, AgentSettings, ComesBack, CustomAgent } from "../../lib/contracts/agents"
 import { AppError } from "../../lib/contracts/errors"
 import type { AgentId } from "../../lib/contracts/task"
+import { quoted } from "../platform/shell"
 import { type AgentDefinition, defineAgent, type Program, type TerminalCommand, type TerminalProgram, type Trouble } from "./agent"
 import { type CustomAgents, definitionOf } from "./custom-agents"
 import { findProgram } from "./find-program"
@@ -109,6 +110,14 @@ export async function createAgentRegistry(options: {
       get(id).session_files(agentSessionId, placeIn(workspace)),
     traces: (id: AgentId, workspace: string | null): ConversationTraces | null => get(id).terminal?.traces?.(placeIn(workspace)) ?? null,
     observed: observations.note,
+    /** Its own program with these arguments more, as a person would type it; null when it is not here. */
+    commandLine(id: AgentId, { args, env: own }: { args: readonly string[]; env: Readonly<Record<string, string>> }): string | null {
+      const agent = get(id)
+      const place = agent.acp && locate(agent, agent.acp)
+      if (!agent.acp || !place) return null
+      const settings = Object.entries({ ...agent.env, ...own }).map(([name, value]) => `${name}=${quoted(value)}`)
+      return [...settings, ...[place.file, ...agent.acp.args, ...args].map(quoted)].join(" ")
+    },
 
     isKnown: async (id: AgentId): Promise<boolean> => (await refresh()).has(id),
     /** The command to start, or a clear refusal before anything is written. */

@@ -1,3 +1,4 @@
+import type { SignInMethod } from "../../lib/contracts/agent-setup"
 import type { SpoolRecord } from "../../lib/contracts/agentctl/protocol"
 import type { NewEvent } from "../../lib/contracts/events"
 import type { AgentStrategy, SessionState } from "../../lib/contracts/status"
@@ -16,6 +17,8 @@ export type SessionFacts = {
   /** What the last `resume.started` announced; null when none is under way. */
   resume_strategy: string | null
   live_tokens: readonly { id: string; request_id: string }[]
+  /** The agent's own ways, told again when a turn finds that it is not signed in any more. */
+  sign_in: readonly SignInMethod[]
   /** Of the open run: questions taken back before the daemon told of their end. */
   revoked_tokens: readonly { id: string; request_id: string }[]
 }
@@ -143,7 +146,12 @@ export function interpret(
     case "turn.failed":
       if (facts.open_run_id !== record.run_id) return [{ kind: "run.late_outcome", run_id: record.run_id, outcome: record.reason }]
       if (facts.cancel_requested) return endRun({ kind: "run.cancelled", run_id: record.run_id, stop_reason: record.reason }, facts, items)
-      return endRun({ kind: "run.failed", run_id: record.run_id, reason: record.reason, message: record.message }, facts, items)
+      return [
+        ...endRun({ kind: "run.failed", run_id: record.run_id, reason: record.reason, message: record.message }, facts, items),
+        ...(record.reason === "sign_in_needed"
+          ? [{ kind: "agent.sign_in_required" as const, message: record.message, methods: [...facts.sign_in] }]
+          : []),
+      ]
   }
 }
 

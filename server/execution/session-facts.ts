@@ -4,6 +4,7 @@ import type { AgentRegistry } from "../agents"
 import type { Database, ExecutorRunning, Prompt, ResumeToken, Session } from "../platform/database"
 import { hadAgent } from "../status"
 import type { SessionFacts } from "./interpret"
+import { setupOf } from "./options"
 
 export type LoadedSession = {
   session: Session
@@ -41,6 +42,7 @@ export const toFacts = ({ session, executor, runPrompt, tokens }: LoadedSession)
   open_waits: session.open_waits,
   had_agent: hadAgent(executor),
   resume_strategy: executor.resume_strategy,
+  sign_in: setupOf(executor).sign_in,
   live_tokens: inState(tokens, "live"),
   revoked_tokens: inState(tokens, "revoked"),
 })

@@ -3,6 +3,7 @@ import type { EventOf, NewEvent } from "../../lib/contracts/events"
 import { type AgentctlClient, DaemonRefused } from "../executors"
 import { updateAny } from "../journal"
 import type { Worker } from "../platform/database"
+import { quoted } from "../platform/shell"
 import type { ExecutionDeps, Live } from "./context"
 import { stillOwned } from "./ownership"
 import { refusalIsFinal } from "./tend-run"
@@ -88,8 +89,6 @@ const whatRuns = (pty: PtyState, name: string): ReceiptProcess[] =>
   pty.state === "running"
     ? [{ what: [name, ...pty.processes.map(({ command }) => command)].join(": "), outcome: "kept", worker_id: pty.worker_id }]
     : []
-
-const quoted = (path: string) => `'${path.replaceAll("'", "'\\''")}'`
 
 const tellingOf = ({ worker_id, epoch }: ReceiptProcess) => `${worker_id} ${epoch}`
 async function alreadyTold(deps: ExecutionDeps, sessionId: string): Promise<Set<string>> {

@@ -71,6 +71,8 @@ export function project(event: NewEvent, at: Place): Change[] {
     case "run.cancel_requested":
       return [update("sessions", { ...session, open_run_id: event.run_id }, { cancel_requested: 1 })]
     case "run.completed":
+      // An agent that has answered is signed in.
+      return [closeRun(at, event.run_id, null), updateAny("executors_running", executor, { agent_sign_in: null })]
     case "run.failed":
     case "run.cancelled":
       return [closeRun(at, event.run_id, null)]

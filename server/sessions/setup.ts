@@ -1,15 +1,15 @@
-import { type AgentUsage, type OptionValues, type SessionSetup, whyNot } from "../../lib/contracts/agent-setup"
+import { type AgentUsage, type OptionValues, type SessionSetup, type SignInMethod, whyNot } from "../../lib/contracts/agent-setup"
 import { AppError } from "../../lib/contracts/errors"
 import { isTerminalState, type SessionState } from "../../lib/contracts/status"
 import { type Person, requireSession } from "../auth"
 import { chosenOptions, setupOf } from "../execution"
 import { guard, isConflict } from "../journal"
-import type { ExecutorRunning } from "../platform/database"
+import type { ExecutorRunning, Session } from "../platform/database"
 import { refOf, type SessionDeps } from "./deps"
 
 export async function readSetup(deps: SessionDeps, person: Person, sessionId: string): Promise<SessionSetup> {
   const session = await requireSession(deps.db, person, sessionId)
-  return toView(await executorOf(deps, session.id))
+  return toView(deps, session, await executorOf(deps, session.id))
 }
 
 /** Accepted here, told to the agent as soon as there is one; what the agent refuses is in the journal. */
@@ -32,7 +32,7 @@ export async function chooseOptions(deps: SessionDeps, person: Person, sessionId
       throw error
     }
     deps.coordinator.poke(session.id)
-    return toView({ ...executor, agent_options: JSON.stringify(options) })
+    return toView(deps, session, { ...executor, agent_options: JSON.stringify(options) })
   }
 }
 
@@ -45,16 +45,26 @@ function requireOffered(executor: ExecutorRunning, values: OptionValues): void {
   if (issues.length > 0) throw new AppError("INVALID_INPUT", issues[0] as string, { issues })
 }
 
+type SignInRequired = { message: string; methods: SignInMethod[] }
+
 const executorOf = (deps: SessionDeps, sessionId: string) => deps.db.executorRunning.findUniqueOrThrow({ where: { session_id: sessionId } })
 
-function toView(executor: ExecutorRunning): SessionSetup {
+function toView({ agents }: SessionDeps, { agent, last_seq }: Session, executor: ExecutorRunning): SessionSetup {
+  const required = executor.agent_sign_in === null ? null : (JSON.parse(executor.agent_sign_in) as SignInRequired)
   const { options, commands, mcp_servers } = setupOf(executor)
   return {
+    last_seq,
     options,
     commands,
     mcp_servers,
     usage: executor.agent_usage === null ? null : (JSON.parse(executor.agent_usage) as AgentUsage),
     pending: chosenOptions(executor),
-    sign_in: executor.agent_sign_in === null ? null : (JSON.parse(executor.agent_sign_in) as SessionSetup["sign_in"]),
+    sign_in: required && {
+      message: required.message,
+      methods: required.methods.map(({ terminal, ...method }) => ({
+        ...method,
+        command_line: terminal && agents.commandLine(agent, terminal),
+      })),
+    },
   }
 }

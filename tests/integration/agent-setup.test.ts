@@ -144,9 +144,9 @@ describe.each(DATABASES)("what can be set about an agent, on %s", (database) => 
     expect((await setup(session.id)).sign_in).toMatchObject({
       message: expect.stringContaining("Authentication required"),
       methods: [
-        { id: "key", name: "API key", description: "A key of your own", in_terminal: false },
-        { id: "browser", in_terminal: false },
-        { id: "cli", in_terminal: true },
+        { id: "key", name: "API key", description: "A key of your own", command_line: null },
+        { id: "browser", command_line: null },
+        { id: "cli", command_line: expect.stringMatching(/node.* .*odd-agent.mjs.* .*login/) },
       ],
     })
     const resume = (sign_in: string) => rewake.api("POST", `/api/v1/sessions/${session.id}/resume`, { sign_in })

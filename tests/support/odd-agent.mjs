@@ -15,6 +15,11 @@ const ask = (method, params) =>
     send({ id, method, params: { sessionId: "odd", ...params } })
   })
 
+if (process.argv[3] === "login") {
+  process.stdout.write("Visit the address and press Enter.\n")
+  await new Promise((resolve) => process.stdin.once("data", resolve))
+  process.exit(0)
+}
 if (mode === "exits") {
   process.stderr.write("no licence found\n")
   process.exit(4)

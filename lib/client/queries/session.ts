@@ -26,7 +26,8 @@ export const useCancelRun = (sessionId: string) => useMutation({ mutationFn: () 
 
 export const useResumeSession = (sessionId: string) =>
   useMutation({
-    mutationFn: (request: { fresh?: boolean; reinstate?: boolean }) => postJson<unknown>(`${path(sessionId)}/resume`, request),
+    mutationFn: (request: { fresh?: boolean; reinstate?: boolean; sign_in?: string }) =>
+      postJson<unknown>(`${path(sessionId)}/resume`, request),
   })
 
 export const useAbandonExecutor = (sessionId: string) => useMutation({ mutationFn: () => postJson<unknown>(`${path(sessionId)}/abandon`) })

@@ -51,9 +51,15 @@ export function readUsage(update: unknown): AgentUsage | null {
 export function readSignIn(methods: unknown): SignInMethod[] {
   return objects(methods).flatMap((method) =>
     typeof method.id === "string" && typeof method.name === "string"
-      ? [{ id: method.id, name: method.name, description: textOrNull(method.description), in_terminal: method.type === "terminal" }]
+      ? [{ id: method.id, name: method.name, description: textOrNull(method.description), terminal: readTerminal(method) }]
       : [],
   )
+}
+
+function readTerminal({ type, args, env }: Json): SignInMethod["terminal"] {
+  if (type !== "terminal") return null
+  const values = Object.entries(isObject(env) ? env : {}).filter((pair): pair is [string, string] => typeof pair[1] === "string")
+  return { args: Array.isArray(args) ? args.filter((arg) => typeof arg === "string") : [], env: Object.fromEntries(values) }
 }
 
 /** Null when it is no list of options; one that is not understood is left out. */

@@ -13,6 +13,7 @@ const running: SessionFacts = {
   open_waits: 0,
   had_agent: true,
   resume_strategy: null,
+  sign_in: [],
   live_tokens: [],
   revoked_tokens: [],
 }
