@@ -171,7 +171,13 @@ export const SessionEvent = z.discriminatedUnion("kind", [
   e("agent.update", { ...maybeRun, update: z.unknown() }),
 
   e("archive.created", { archive_id: z.string(), sha256: z.string(), bytes: z.number(), files: z.number() }),
-  e("archive.restored", { archive_id: z.string(), bytes: z.number(), files: z.number() }),
+  e("archive.restored", {
+    archive_id: z.string(),
+    bytes: z.number(),
+    files: z.number(),
+    /** What came back differently than it was, in words for a person. */
+    notes: z.array(z.string()).optional(),
+  }),
   e("archive.failed", { archive_id: z.string(), reason: z.string(), message: z.string() }),
   e("worker.opened", {
     worker_id: z.string(),

@@ -47,11 +47,13 @@ export type AgentDefinition = {
   history_context_injection: boolean
   /** Its own files of one conversation, to be kept in the workspace's archive. Credentials are never among them. */
   session_files: (agentSessionId: string, place: AgentPlace) => AgentFile[]
+  /** Of one that keeps its conversations in a database: its commands that write one to their output, and read it from `{file}`. */
+  carries: { exports: (agentSessionId: string) => string[] | null; imports: readonly string[] } | null
   /** Words of its own, looked at before the ones that agents have in common. */
   trouble: readonly { says: RegExp; means: Trouble }[]
 }
 
-type Optional = "env" | "packages" | "keys" | "session_files" | "trouble" | "terminal" | "acp"
+type Optional = "env" | "packages" | "keys" | "session_files" | "carries" | "trouble" | "terminal" | "acp"
 
 /** What most agents have in common; each file says only what is its own. */
 export const defineAgent = (definition: Omit<AgentDefinition, Optional> & Partial<Pick<AgentDefinition, Optional>>): AgentDefinition => ({
@@ -61,6 +63,7 @@ export const defineAgent = (definition: Omit<AgentDefinition, Optional> & Partia
   packages: [],
   keys: [],
   session_files: () => [],
+  carries: null,
   trouble: [],
   ...definition,
 })

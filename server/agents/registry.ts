@@ -1,4 +1,4 @@
-import type { AgentFile } from "../../lib/contracts/agentctl/archive"
+import type { AgentFile, CarriedConversation } from "../../lib/contracts/agentctl/archive"
 import type { ConversationTraces } from "../../lib/contracts/agentctl/ptys"
 import type { AgentInfo, AgentSettings, ComesBack, CustomAgent } from "../../lib/contracts/agents"
 import { AppError } from "../../lib/contracts/errors"
@@ -109,6 +109,17 @@ export async function createAgentRegistry(options: {
     sessionFiles: (id: AgentId, agentSessionId: string, workspace: string | null): AgentFile[] =>
       get(id).session_files(agentSessionId, placeIn(workspace)),
     traces: (id: AgentId, workspace: string | null): ConversationTraces | null => get(id).terminal?.traces?.(placeIn(workspace)) ?? null,
+    /** The commands that bring a conversation of its own into an archive and out of it; null where there is none, or no program. */
+    async carried(id: AgentId, agentSessionId: string): Promise<{ exports: CarriedConversation; imports: CarriedConversation } | null> {
+      const agent = (await refresh()).get(id)?.definition
+      const program = agent?.acp ?? agent?.terminal
+      const place = agent && program && locate(agent, program)
+      const args = agent?.carries?.exports(agentSessionId)
+      if (!place || !agent.carries || !args) return null
+      const own = { file: place.file, env: { ...agent.env, ...(await variables.of(id)) } }
+      const as = `${agentSessionId}.json`
+      return { exports: { as, command: { ...own, args } }, imports: { as, command: { ...own, args: [...agent.carries.imports] } } }
+    },
     observed: observations.note,
     /** Its own program with these arguments more, as a person would type it; null when it is not here. */
     commandLine(id: AgentId, { args, env: own }: { args: readonly string[]; env: Readonly<Record<string, string>> }): string | null {

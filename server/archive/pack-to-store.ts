@@ -1,4 +1,4 @@
-import type { AgentFile, ArchiveState, LeftOut } from "../../lib/contracts/agentctl/archive"
+import type { AgentFile, ArchiveState, CarriedConversation, LeftOut } from "../../lib/contracts/agentctl/archive"
 import { ArchiveError, fromDaemonCode } from "./archive-error"
 import type { ArchiveStore } from "./archive-store"
 import { type ArchiveDaemon, asArchiveError, type Progress, persistently, untilOver } from "./drive-daemon"
@@ -16,6 +16,7 @@ export type PackOptions = {
   generation: number
   agent_session_id: string | null
   agent_files: AgentFile[]
+  agent_exports: CarriedConversation[]
   max_bytes: number
   progress?: (progress: Progress) => void
   signal?: AbortSignal
@@ -49,8 +50,8 @@ export async function packToStore(options: PackOptions): Promise<PackedArchive> 
 }
 
 async function pack(options: PackOptions): Promise<ArchiveState> {
-  const { daemon, store, session_id, epoch, archive_id, generation, agent_session_id, agent_files, max_bytes } = options
-  const body = { generation, agent_session_id, agent_files, max_bytes, folder: store.folder }
+  const { daemon, store, session_id, epoch, archive_id, generation, agent_session_id, agent_files, agent_exports, max_bytes } = options
+  const body = { generation, agent_session_id, agent_files, agent_exports, max_bytes, folder: store.folder }
   for (let tries = 1; ; tries++) {
     const state = await untilOver(
       () => daemon.putArchive(session_id, epoch, archive_id, body),

@@ -1,4 +1,4 @@
-import type { AgentFile, PutRestore } from "../../lib/contracts/agentctl/archive"
+import type { AgentFile, CarriedConversation, PutRestore } from "../../lib/contracts/agentctl/archive"
 import { ArchiveError, fromDaemonCode } from "./archive-error"
 import type { ArchiveStore, StoredArchive } from "./archive-store"
 import { type ArchiveDaemon, asArchiveError, type Progress, untilOver } from "./drive-daemon"
@@ -17,6 +17,7 @@ export type RestoreOptions = {
   archive: StoredArchive
   workspace: PutRestore["workspace"]
   agent_files: AgentFile[]
+  agent_imports: CarriedConversation[]
   max_bytes: number
   progress?: (progress: Progress) => void
   signal?: AbortSignal
@@ -29,12 +30,13 @@ export type RestoredArchive = { files: number; bytes: number; agent_session_id: 
  * it is never unpacked over a living workspace. Throws ArchiveError; then nothing is at the workspace's place.
  */
 export async function restoreFromStore(options: RestoreOptions): Promise<RestoredArchive> {
-  const { daemon, store, session_id, epoch, archive_id, generation, archive, workspace, agent_files, max_bytes } = options
+  const { daemon, store, session_id, epoch, archive_id, generation, archive, workspace, agent_files, agent_imports, max_bytes } = options
   try {
     let reached = 0
     for (let renewals = 0, idle = 0; renewals < RENEWALS && idle < RENEWALS_WITHOUT_PROGRESS; renewals++) {
       const source = await store.source(archive.location)
-      const body: PutRestore = { generation, workspace, source, sha256: archive.sha256, bytes: archive.bytes, agent_files, max_bytes }
+      const { sha256, bytes } = archive
+      const body: PutRestore = { generation, workspace, source, sha256, bytes, agent_files, agent_imports, max_bytes }
       const state = await untilOver(
         () => daemon.putRestore(session_id, epoch, archive_id, body),
         () => daemon.restore(session_id, archive_id),

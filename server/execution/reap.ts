@@ -6,7 +6,7 @@ import { guard, insert, isConflict, update, updateAny } from "../journal"
 import { ids } from "../platform/ids"
 import type { ExecutionDeps, Live } from "./context"
 import { stillOwned } from "./ownership"
-import { agentFilesOf, type LoadedSession, loadSession } from "./session-facts"
+import { agentMemoryOf, type LoadedSession, loadSession } from "./session-facts"
 import { keptByTerminal, noteConversations } from "./terminals"
 
 /** A failed archive is tried again after a minute, then ever more rarely, up to an hour. */
@@ -81,6 +81,7 @@ export async function reap(deps: ExecutionDeps, live: Live, client: AgentctlClie
 async function packAndVerify(deps: ExecutionDeps, live: Live, client: AgentctlClient, loaded: LoadedSession, archive_id: string) {
   const { executor } = loaded
   const { ref, epoch } = live.owned
+  const { agent_files, agent_exports } = await agentMemoryOf(deps, loaded)
   const takenBack = new AbortController()
   const look = setInterval(async () => {
     const row = await deps.db.executorRunning.findUnique({ where: { id: executor.id }, select: { generation: true } }).catch(() => null)
@@ -95,7 +96,8 @@ async function packAndVerify(deps: ExecutionDeps, live: Live, client: AgentctlCl
       archive_id,
       generation: executor.generation,
       agent_session_id: executor.resume_token,
-      agent_files: await agentFilesOf(deps, loaded),
+      agent_files,
+      agent_exports,
       max_bytes: deps.archives.max_bytes,
       signal: takenBack.signal,
     })

@@ -4,7 +4,7 @@ import { killPoint } from "../../lib/host/kill-point"
 import { ArchiveError, restoreFromStore } from "../archive"
 import { type AgentctlClient, LaunchFailed } from "../executors"
 import type { ExecutionDeps, Live } from "./context"
-import { agentFilesOf, type LoadedSession } from "./session-facts"
+import { agentMemoryOf, type LoadedSession } from "./session-facts"
 
 /**
  * Unpacks the archive a restore asked for, verified before anything is started in it. A failure leaves the session where it was,
@@ -25,6 +25,7 @@ export async function restoreFiles(
   if (!archive?.location || !archive.sha256 || archive.bytes === null)
     throw new LaunchFailed("archive_missing", "The archive of this task is not known any more.")
   const { location, sha256, bytes } = archive
+  const { agent_files, agent_imports } = await agentMemoryOf(deps, { session, executor })
   try {
     const restored = await restoreFromStore({
       daemon: client,
@@ -35,7 +36,8 @@ export async function restoreFiles(
       generation: executor.generation,
       archive: { location, sha256, bytes },
       workspace,
-      agent_files: await agentFilesOf(deps, { session, executor }),
+      agent_files,
+      agent_imports,
       max_bytes: deps.archives.max_bytes,
       progress({ state, ...amounts }) {
         if (state !== "downloading" && state !== "unpacking" && state !== "verifying") return
@@ -44,7 +46,7 @@ export async function restoreFiles(
       },
     })
     killPoint("restore.unpacked")
-    await commit([{ kind: "archive.restored", archive_id, bytes: restored.bytes, files: restored.files }])
+    await commit([{ kind: "archive.restored", archive_id, bytes: restored.bytes, files: restored.files, notes: restored.notes }])
     return { archive: { sha256, bytes, files: restored.files } }
   } catch (error) {
     if (!(error instanceof ArchiveError)) throw error

@@ -1,4 +1,4 @@
-import type { AgentFile } from "../../lib/contracts/agentctl/archive"
+import type { AgentFile, CarriedConversation } from "../../lib/contracts/agentctl/archive"
 import type { SessionState } from "../../lib/contracts/status"
 import type { AgentRegistry } from "../agents"
 import type { Database, ExecutorRunning, Prompt, ResumeToken, Session } from "../platform/database"
@@ -50,15 +50,20 @@ export const toFacts = ({ session, executor, runPrompt, tokens }: LoadedSession)
 const inState = (tokens: readonly ResumeToken[], state: string) =>
   tokens.filter((token) => token.state === state).map(({ id, request_id }) => ({ id, request_id }))
 
-/** The agents' own files of the session's conversation and of those in its tabs: they go where the workspace goes. */
-export async function agentFilesOf(
+/** What the agents themselves keep of the session's conversation and of those in its tabs: it goes where the workspace goes. */
+export async function agentMemoryOf(
   { agents, db }: { agents: AgentRegistry; db: Database },
   { session, executor }: Pick<LoadedSession, "session" | "executor">,
-): Promise<AgentFile[]> {
+): Promise<{ agent_files: AgentFile[]; agent_exports: CarriedConversation[]; agent_imports: CarriedConversation[] }> {
   const tabs = await db.worker.findMany({ where: { session_id: session.id, closed_at: null, conversation_id: { not: null } } })
   const conversations = [
     { agent: session.agent, id: executor.resume_token },
     ...tabs.map(({ agent, conversation_id }) => ({ agent: agent ?? "", id: conversation_id })),
-  ]
-  return conversations.flatMap(({ agent, id }) => (id === null ? [] : agents.sessionFiles(agent, id, executor.workspace_path)))
+  ].flatMap(({ agent, id }) => (id === null ? [] : [{ agent, id }]))
+  const carried = await Promise.all(conversations.map(({ agent, id }) => agents.carried(agent, id)))
+  return {
+    agent_files: conversations.flatMap(({ agent, id }) => agents.sessionFiles(agent, id, executor.workspace_path)),
+    agent_exports: carried.flatMap((one) => (one ? [one.exports] : [])),
+    agent_imports: carried.flatMap((one) => (one ? [one.imports] : [])),
+  }
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs"
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import type { AgentId } from "../../lib/contracts/task"
 
@@ -9,6 +9,8 @@ export type RealAgent = {
   id: AgentId
   /** The agent's own settings for a model on loopback; nothing of it is Rewake's. */
   configure(home: Home): Record<string, string>
+  /** What a person answers when it first asks about a folder in a terminal. */
+  trust(home: string, workspace: string): void
   /** Removes what the agent itself keeps of a conversation. */
   loseSession(home: string, agentSessionId: string): void
 }
@@ -42,6 +44,7 @@ export const REAL_AGENTS: readonly RealAgent[] = [
         OPENCODE_DISABLE_SHARE: "1",
       }
     },
+    trust: () => undefined,
     loseSession: (home) => removeFiles(join(home, ".local", "share", "opencode"), "opencode.db"),
   },
   {
@@ -74,6 +77,7 @@ stream_max_retries = 0
       )
       return { CODEX_HOME: join(folder, ".codex"), TEST_MODEL_KEY: "test", INITIAL_AGENT_MODE: "workspace-write" }
     },
+    trust: (home, workspace) => appendFileSync(join(home, ".codex", "config.toml"), `[projects."${workspace}"]\ntrust_level = "trusted"\n`),
     loseSession: (home, id) => removeFiles(join(home, ".codex", "sessions"), id),
   },
   {
@@ -91,6 +95,12 @@ stream_max_retries = 0
         DISABLE_ERROR_REPORTING: "1",
         DISABLE_AUTOUPDATER: "1",
       }
+    },
+    trust(home, workspace) {
+      const file = join(home, ".claude", ".claude.json")
+      const settings = JSON.parse(readFileSync(file, "utf8")) as { projects?: Record<string, object> }
+      const projects = { ...settings.projects, [workspace]: { ...settings.projects?.[workspace], hasTrustDialogAccepted: true } }
+      write(file, JSON.stringify({ ...settings, projects }))
     },
     loseSession: (home, id) => removeFiles(join(home, ".claude", "projects"), id),
   },

@@ -12,7 +12,7 @@ import { type Model, startModel } from "./model/server"
 export type Workbench = { rewake: Rewake; model: Model; home: string; stop: () => Promise<void> }
 
 /** A real Rewake for one real agent whose model is scripted and whose home is a temporary folder. */
-export async function openWorkbench(agent: RealAgent): Promise<Workbench> {
+export async function openWorkbench(agent: RealAgent, settings: Record<string, string> = {}): Promise<Workbench> {
   const installed = process.env.REWAKE_TEST_AGENTS
   if (!installed) throw new Error("npm run test:agents installs the agents and says where they are")
   const home = mkdtempSync(join(tmpdir(), "rewake-home-"))
@@ -22,6 +22,7 @@ export async function openWorkbench(agent: RealAgent): Promise<Workbench> {
     ...homeEnvironment(home),
     ...agent.configure({ folder: home, model_url: model.url }),
     PATH: `${installed}${delimiter}${process.env.PATH}`,
+    ...settings,
   }
   const rewake = await Rewake.start({ env })
   // Two starts in a row of the slowest agent, on a machine that has other things to do.

@@ -29,6 +29,7 @@ export const putArchive = (daemon: Daemon, body: Partial<PutArchive> = {}): PutA
   generation: 1,
   agent_session_id: null,
   agent_files: [],
+  agent_exports: [],
   max_bytes: 2 ** 31,
   folder: join(daemon.dataDir, "archives"),
   ...body,
@@ -41,6 +42,7 @@ export const putRestore = (workspace: PutRestore["workspace"], archive: ArchiveS
   sha256: archive.sha256 ?? "",
   bytes: archive.archive_bytes ?? 0,
   agent_files: [],
+  agent_imports: [],
   max_bytes: 2 ** 31,
   ...body,
 })

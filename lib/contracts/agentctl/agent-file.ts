@@ -8,3 +8,14 @@ export const AgentFile = z.object({
   ending: z.string().min(1).optional(),
 })
 export type AgentFile = z.infer<typeof AgentFile>
+
+/**
+ * A command of the agent's own, run without a shell and not for ever. `{file}` among its arguments is a file's path: the one it is to
+ * read, which holds `input`, or the conversation that was unpacked.
+ */
+export const AgentCommand = z.object({ file: z.string(), args: z.array(z.string()), env: z.record(z.string(), z.string()) })
+export type AgentCommand = z.infer<typeof AgentCommand>
+
+/** For an agent that keeps its conversations in a database: what writes one to its output, or reads it again, and its name in the archive. */
+export const CarriedConversation = z.object({ command: AgentCommand, as: AgentFile.shape.as })
+export type CarriedConversation = z.infer<typeof CarriedConversation>

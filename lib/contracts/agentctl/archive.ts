@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { AgentFile } from "./agent-file"
+import { AgentFile, CarriedConversation } from "./agent-file"
 import { DAEMON_ERRORS, WorkspaceSpec } from "./protocol"
 
 /**
@@ -10,16 +10,25 @@ import { DAEMON_ERRORS, WorkspaceSpec } from "./protocol"
 /** It becomes a file name and part of an object's key. */
 export const ARCHIVE_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/
 
-export { AgentFile }
+export { AgentFile, CarriedConversation }
 
 export const ArchiveFailure = z.object({ code: z.enum(DAEMON_ERRORS), message: z.string() })
 export type ArchiveFailure = z.infer<typeof ArchiveFailure>
 
 /**
  * Why something that was there is not in the archive: no file (`socket`, `fifo`, `device`), a link that points out of the
- * workspace, gone while it was being read, an agent's credentials, or a part of git's state that is not carried over.
+ * workspace, gone while it was being read, an agent's credentials, a part of git's state that is not carried over, or a conversation
+ * the agent's own command did not give.
  */
-export const LEFT_OUT_REASONS = ["special_file", "outward_link", "vanished", "unreadable", "credentials", "git_state"] as const
+export const LEFT_OUT_REASONS = [
+  "special_file",
+  "outward_link",
+  "vanished",
+  "unreadable",
+  "credentials",
+  "git_state",
+  "agent_command",
+] as const
 export const LeftOut = z.object({ path: z.string(), reason: z.enum(LEFT_OUT_REASONS) })
 export type LeftOut = z.infer<typeof LeftOut>
 /** More are counted, not named. */
@@ -36,6 +45,7 @@ export const PutArchive = z.object({
   generation: z.number().int(),
   agent_session_id: z.string().nullable(),
   agent_files: z.array(AgentFile),
+  agent_exports: z.array(CarriedConversation).default([]),
   max_bytes: z.number().int().positive(),
   folder: z.string().startsWith("/").nullable(),
 })
@@ -85,6 +95,8 @@ export const PutRestore = z.object({
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   bytes: z.number().int().positive(),
   agent_files: z.array(AgentFile),
+  /** Run in the workspace once it is back; what fails is among the notes. */
+  agent_imports: z.array(CarriedConversation).default([]),
   max_bytes: z.number().int().positive(),
 })
 export type PutRestore = z.infer<typeof PutRestore>

@@ -8,6 +8,7 @@ import { replaceFile, syncFolder } from "../durable-file"
 import { Failure, messageOf } from "../failure"
 import type { Log } from "../log"
 import type { Session } from "../session"
+import { exportConversations } from "./carried-conversations"
 import { findCompression, suffixOf } from "./compress"
 import type { RunJob } from "./job"
 import type { Packed, Progress } from "./pack"
@@ -113,11 +114,14 @@ export class Archives {
       await rm(work, { recursive: true, force: true })
       await mkdir(work, { recursive: true, mode: 0o700 })
       await rm(partial, { force: true })
-      const { agent_session_id, agent_files, max_bytes } = body
+      const { agent_session_id, max_bytes } = body
+      const inWorkspace = { dataDir: this.place.dataDir, cwd: workspace.path }
+      const carried = await exportConversations(body.agent_exports, join(work, "conversations"), inWorkspace)
+      const agent_files = [...body.agent_files, ...carried.files]
       const branch = workspace.kind === "worktree" ? workspace.branch : null
       const content = { root: workspace.path, workspace_kind: workspace.kind, branch, agent_session_id, agent_files, max_bytes }
       const packed = await runJob<Packed>(
-        { kind: "pack", ...content, work, target: partial, compression },
+        { kind: "pack", ...content, left_out: carried.failed, work, target: partial, compression },
         packing.stop.signal,
         (_, progress) => Object.assign(packing.state, numbers(progress)),
       )

@@ -41,6 +41,8 @@ export interface PackJob {
   compression: Compression
   agent_session_id: string | null
   agent_files: AgentFile[]
+  /** What is known to be missing before anything is packed. */
+  left_out: LeftOut[]
   max_bytes: number
 }
 
@@ -65,6 +67,7 @@ export async function packWorkspace(job: PackJob, git: PipedGit, tell: (progress
     const { input, finished } = openCompressor(job.compression, fd)
     const pack = new Pack(job, new BlockSink(input), listing, agent.bytes, agent.files.length, tell)
     try {
+      for (const { path, reason } of job.left_out) pack.leaveOut(path, reason)
       for (const path of agent.credentials) pack.leaveOut(path, "credentials")
       await pack.head()
       await pack.workspace()

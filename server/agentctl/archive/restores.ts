@@ -12,6 +12,7 @@ import type { Session } from "../session"
 import type { Workspaces } from "../workspace"
 import { placeAgentFiles } from "./agent-files"
 import { isFull } from "./archives"
+import { importConversations } from "./carried-conversations"
 import type { RunJob } from "./job"
 import { restoreFolder, restoreWorktree, untie } from "./restore-git"
 import { download } from "./transfer"
@@ -92,6 +93,7 @@ export class Restores {
       await session.takeWorkspace(body.generation, body.workspace, unpacked.agent_session_id, () =>
         this.moveIn(session, restoring, draft, body),
       )
+      state.notes.push(...(await this.importInto(body)))
       await this.clear(draft, body.workspace)
       await rm(this.downloadFile(archiveId), { force: true })
       // Told last: whoever hears it finds the session as after a PUT, and nothing lying about.
@@ -144,10 +146,17 @@ export class Restores {
     const record = await readRecord(session)
     if (record?.archive_id !== archiveId) throw exists()
     // Killed after the rename: what should have followed it is done now.
+    record.state.notes.push(...(await this.importInto(body)))
     await this.clear(draftOf(body.workspace), body.workspace)
     await rm(this.downloadFile(archiveId), { force: true })
     await session.takeWorkspace(body.generation, body.workspace, record.state.agent_session_id, async () => undefined)
     return record.state
+  }
+
+  /** An agent's own database takes a conversation for the folder it is told in, so that the workspace must be in its place by then. */
+  private importInto({ workspace, agent_imports }: PutRestore): Promise<string[]> {
+    const inWorkspace = { dataDir: this.place.dataDir, cwd: workspace.path }
+    return importConversations(agent_imports, join(draftOf(workspace), "agent"), inWorkspace)
   }
 
   private async clear(draft: string, spec: WorkspaceSpec): Promise<void> {

@@ -40,7 +40,7 @@ const client = (): AgentctlClient => {
 }
 const options = (archive_id: string): PackOptions => ({
   ...{ daemon: client(), store, session_id: "sess_s", epoch: 1, archive_id, generation: 1 },
-  ...{ agent_session_id: "agent-1", agent_files: [], max_bytes: 2 ** 30 },
+  ...{ agent_session_id: "agent-1", agent_files: [], agent_exports: [], max_bytes: 2 ** 30 },
 })
 const workspace = () => ({ kind: "folder" as const, path: join(dataDir, "workspaces/sess_s") })
 
@@ -58,7 +58,7 @@ test("an archive in a folder is verified, listed, brought back and removed", asy
   expect(await packToStore(options("arc_s"))).toEqual(packed)
 
   await client().removeSession("sess_s", 1, 1)
-  const again = { ...options("arc_s"), generation: 2, archive: packed, workspace: workspace() }
+  const again = { ...options("arc_s"), generation: 2, agent_imports: [], archive: packed, workspace: workspace() }
   expect(await restoreFromStore(again)).toMatchObject({ files: 300, bytes: 6_000_000, agent_session_id: "agent-1" })
   expect(snapshot(path)).toEqual(before)
   expect(await restoreFromStore(again)).toMatchObject({ files: 300 })
@@ -78,7 +78,13 @@ test("what is wrong with a stored archive is told apart, and nothing is left of 
   const packed = await packToStore(options("arc_s"))
   await client().removeSession("sess_s", 1)
   const restore = (location = packed.location, change = {}) =>
-    restoreFromStore({ ...options("arc_s"), generation: 2, archive: { ...packed, location, ...change }, workspace: workspace() })
+    restoreFromStore({
+      ...options("arc_s"),
+      generation: 2,
+      agent_imports: [],
+      archive: { ...packed, location, ...change },
+      workspace: workspace(),
+    })
   await expect(restore(`${packed.location}.gone`)).rejects.toMatchObject({ reason: "archive_missing" })
   await expect(restore(packed.location, { sha256: "0".repeat(64) })).rejects.toMatchObject({ reason: "checksum_mismatch" })
   const file = new URL(packed.location).pathname

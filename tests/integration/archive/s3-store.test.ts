@@ -72,7 +72,7 @@ const newStore = (url_seconds = 900, endpoint = proxy.endpoint): ArchiveStore =>
   )
 const options = (store: ArchiveStore): PackOptions => ({
   ...{ daemon: client(), store, session_id: "sess_s", epoch: 1, archive_id: archiveId, generation: 1 },
-  ...{ agent_session_id: null, agent_files: [], max_bytes: 2 ** 30 },
+  ...{ agent_session_id: null, agent_files: [], agent_exports: [], max_bytes: 2 ** 30 },
 })
 const key = () => `some/prefix/${archiveId}.tar.zst`
 const openUploads = async () => (await s3.send(new ListMultipartUploadsCommand({ Bucket: BUCKET }))).Uploads ?? []
@@ -85,7 +85,7 @@ const restore = async (
   restoreFromStore({
     ...options(store),
     ...(signal ? { signal } : {}),
-    ...{ generation: 2, archive, workspace: workspace(), progress: (progress: Progress) => seen.push({ ...progress }) },
+    ...{ generation: 2, agent_imports: [], archive, workspace: workspace(), progress: (progress: Progress) => seen.push({ ...progress }) },
   })
 const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0
 const forget = () => client().removeSession("sess_s", 1, 1)
