@@ -2,10 +2,10 @@ import { spawn } from "node:child_process"
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import type { AgentCommand } from "../../lib/contracts/agentctl/agent-file"
+import type { AgentCommand, AskAgentCommand } from "../../lib/contracts/agentctl/agent-file"
 import { messageOf } from "./failure"
-import { gitEnvironment } from "./git"
 import { signalGroup } from "./process-tree"
+import { commandEnvironment } from "./pty/environment"
 import { withoutTerminals } from "./pty/masters"
 
 /** A command of an agent that takes longer hangs, or asks somebody who is not there. */
@@ -26,7 +26,7 @@ export function runAgentCommand(
       command.args.map((word) => word.replaceAll("{file}", file)),
       {
         cwd,
-        env: { ...gitEnvironment(dataDir, { ...process.env, ...command.env }), REWAKE_DATA_DIR: dataDir },
+        env: commandEnvironment({ dataDir, cwd }, command.env) as NodeJS.ProcessEnv,
         detached: true,
         stdio: withoutTerminals(["ignore", fd, "pipe"]),
       },
@@ -54,18 +54,18 @@ export function runAgentCommand(
 }
 
 /** The same with what it reads and what it says in memory; for little. */
-export async function askAgentCommand(command: AgentCommand, input: string, place: { dataDir: string; cwd: string }) {
+export async function askAgentCommand({ command, input, time_limit_ms }: AskAgentCommand, place: { dataDir: string; cwd: string }) {
   const folder = mkdtempSync(join(tmpdir(), "rewake-command-"))
   const [file, output] = [join(folder, "input.json"), join(folder, "output")]
   try {
     writeFileSync(file, input, { mode: 0o600 })
-    const failure = await runAgentCommand(command, { ...place, file, output })
+    const failure = await runAgentCommand(command, { ...place, file, output, timeLimitMs: time_limit_ms })
     return { failure, output: statSync(output).size > MAX_SAID ? "" : readFileSync(output, "utf8") }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
-const MAX_SAID = 64 * 1024
+const MAX_SAID = 1024 * 1024
 
 /** Keys it was given are none of anybody's business. */
 function words(said: string, env: Record<string, string>): string {

@@ -56,6 +56,7 @@ async function main(): Promise<void> {
       sessions,
       archives,
       restores,
+      dataDir,
       workspaceViews: new WorkspaceViews(dataDir, createPipedGit(dataDir)),
       health: () => ({ ...identity, started_at: startedAt, sessions: sessions.count }),
       shutDown: () => void end("asked to"),

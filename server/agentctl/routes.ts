@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { z } from "zod"
+import { AskAgentCommand } from "../../lib/contracts/agentctl/agent-file"
 import { ARCHIVE_ID, PutArchive, PutParts, PutRestore } from "../../lib/contracts/agentctl/archive"
 import {
   AttachmentName,
@@ -16,6 +17,7 @@ import {
 } from "../../lib/contracts/agentctl/protocol"
 import { PTY_HISTORY_MAX_BYTES, PTY_INPUT_MAX_BYTES, PutPty, PutPtySize, WORKER_ID } from "../../lib/contracts/agentctl/ptys"
 import { ATTACHMENT_MAX_BYTES } from "../../lib/contracts/attachments"
+import { askAgentCommand } from "./agent-command"
 import type { Archives } from "./archive/archives"
 import type { Restores } from "./archive/restores"
 import { Failure } from "./failure"
@@ -45,6 +47,7 @@ export interface RouteContext {
   archives: Archives
   restores: Restores
   workspaceViews: WorkspaceViews
+  dataDir: string
   health(): Health
   shutDown(): void
 }
@@ -151,6 +154,11 @@ const CHANGES: Record<string, Change> = {
   "PUT generation": async (session, body) => {
     await session.raiseGeneration(parse(PutGeneration, body).generation)
     return session.describe()
+  },
+  "POST agent-command": async (session, body, _, { dataDir }) => {
+    const asked = parse(AskAgentCommand, body)
+    if (!session.workspace) throw new Failure("WORKSPACE_MISSING", "The session has no workspace here.")
+    return askAgentCommand(asked, { dataDir, cwd: session.workspace.path })
   },
   "PUT ptys/*": async (session, body, item, { archives }) => {
     const [workerId, pty] = [parse(WorkerId, item), parse(PutPty, body)]

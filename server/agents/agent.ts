@@ -16,11 +16,18 @@ export type TerminalProgram = Program & {
   /** Goes on with the newest conversation of the folder, whoever held it. */
   newest: readonly string[] | null
   fork: readonly string[] | null
+  /** Of one that names its conversations itself: what makes one to begin with. It prints the name; `input` is what it reads from `{file}`. */
+  make?: { args: readonly string[]; says: RegExp; input?: (workspace: string) => string }
+  /** Of one that names its conversations itself: what lists them, where a copy's name shows. */
+  list?: { args: readonly string[]; read: (output: string) => { id: string; folder: string; begun_at: number }[] }
   /** What it takes for a name; a UUID unless it has its own form. */
   newId?: () => string
   /** Of one that names its conversations itself: where it shows which one it is in. */
   traces?: (place: AgentPlace) => ConversationTraces
 }
+
+/** The form of most agents' names for conversations; anything else would be a path of somebody's choosing. */
+export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** Where an agent keeps its own files: on the daemon's host, for this workspace. */
 export type AgentPlace = { data_dir: string; home: string; env: Readonly<Record<string, string>>; workspace: string | null }

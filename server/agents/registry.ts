@@ -15,7 +15,13 @@ import type { AgentVariables } from "./variables"
 type Source = "built_in" | "file" | "added"
 type Known = { definition: AgentDefinition; source: Source }
 
-export type TerminalAgent = { name: string; program: TerminalProgram; command: (args: readonly string[]) => TerminalCommand }
+export type TerminalAgent = {
+  name: string
+  program: TerminalProgram
+  command: (args: readonly string[]) => TerminalCommand
+  /** The program with nothing but these: a command of its own that is no conversation. */
+  plain: (args: readonly string[]) => TerminalCommand
+}
 export type StartCommand = { name: string; command: Program; env: Record<string, string> }
 
 /**
@@ -146,7 +152,8 @@ export async function createAgentRegistry(options: {
       if (!program || !place) throw refusal(agent, "opened in a terminal", terminalProblem(agent))
       const own = { ...agent.env, ...(await variables.of(id)) }
       const command = (args: readonly string[]) => ({ file: place.file, args: [...program.args, ...args], env: own })
-      return { name: agent.name, program, command }
+      const plain = (args: readonly string[]) => ({ file: place.file, args: [...args], env: own })
+      return { name: agent.name, program, command, plain }
     },
     list: async (): Promise<AgentInfo[]> => [...(await refresh()).values()].map(describe),
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http"
+import { AgentCommandAnswer, type AskAgentCommand } from "../../lib/contracts/agentctl/agent-file"
 import {
   PTY_EPOCH_HEADER,
   PTY_OFFSET_HEADER,
@@ -36,6 +37,11 @@ export function ptyCalls({ call, ask, open, path }: Pick<Transport, "call" | "as
     ptys: (id: string) => ask(PtyList, { method: "GET", path: path(id, "/ptys") }),
     putPty: (id: string, epoch: number, workerId: string, body: StartPty) =>
       ask(PutPtyAnswer, { method: "PUT", path: of(id, workerId), body, epoch, timeoutMs: PTY_TIMEOUT_MS }),
+    askAgentCommand: (id: string, epoch: number, body: AskAgentCommand) =>
+      ask(AgentCommandAnswer, {
+        ...{ method: "POST", path: path(id, "/agent-command"), body, epoch },
+        timeoutMs: body.time_limit_ms + PTY_TIMEOUT_MS,
+      }),
     removePty: (id: string, epoch: number, workerId: string) =>
       call({ method: "DELETE", path: of(id, workerId), epoch, timeoutMs: PTY_TIMEOUT_MS }),
     putPtySize: (id: string, epoch: number, workerId: string, size: { cols: number; rows: number }) =>

@@ -10,6 +10,8 @@ export type TabConversation = PtyConversation & {
   ran: boolean
   /** It left traces of more than one conversation, and nobody knows which was its own. */
   unclear: boolean
+  /** It was made a moment ago, and nothing was said in it. */
+  made?: boolean
 }
 type Way = { args: string[]; label: string; needs: AgentFile[] }
 type Plan = Omit<Way, "needs"> & { rather: Way[] }
@@ -42,7 +44,8 @@ export function planStart(program: TerminalProgram, tab: TabConversation, filesO
   if (tab.id !== null && program.again !== null) {
     const needs = filesOf(tab.id)
     // Without a file to look for, only that it ran before speaks for there being something to go on with.
-    if (needs.length > 0 || tab.ran) ways.push({ args: fill(program.again), label: "conversation continued", needs })
+    if (needs.length > 0 || tab.ran || program.make)
+      ways.push({ args: fill(program.again), label: tab.made ? "new conversation" : "conversation continued", needs })
   }
   if (tab.id === null && tab.ran && program.newest !== null && (tab.unclear || !program.traces))
     ways.push({ args: fill(program.newest), label: "newest conversation of this folder", needs: [] })

@@ -4,6 +4,7 @@ import type { TerminalAgent } from "../agents"
 import { type Person, requireSession } from "../auth"
 import type { Session, Worker } from "../platform/database"
 import { ids } from "../platform/ids"
+import { learnConversation } from "./ask-agent"
 import { conversationOf, newConversation } from "./conversation"
 import { openWorkers, refOf, requireWorker, type WorkerDeps } from "./deps"
 import { ptyOf, raiseProcess } from "./process"
@@ -50,11 +51,10 @@ export async function openWorker(deps: WorkerDeps, person: Person, sessionId: st
 async function conversationToFork(deps: WorkerDeps, session: Session, source: Worker, agent: TerminalAgent): Promise<string> {
   if (agent.program.fork === null)
     throw new AppError("AGENT_UNAVAILABLE", `${agent.name} cannot fork a conversation.`, { agent: source.agent ?? "" })
-  const pty = await deps
+  const { id } = await deps
     .reach(session)
-    .then((place) => place.call(() => ptyOf(place, source.id)))
-    .catch(() => null)
-  const { id } = conversationOf(source, pty)
+    .then(async (place) => learnConversation(deps, place, agent, source, await place.call(() => ptyOf(place, source.id))))
+    .catch(() => conversationOf(source, null))
   if (id === null) throw new AppError("CONFLICT", `It is not known yet which conversation ${source.name} is in.`, {})
   return id
 }

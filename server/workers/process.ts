@@ -3,7 +3,8 @@ import { AppError } from "../../lib/contracts/errors"
 import { killPoint } from "../../lib/host/kill-point"
 import { conversationEvents, type Place } from "../execution"
 import type { Worker } from "../platform/database"
-import { conversationOf, newConversation, planStart } from "./conversation"
+import { learnConversation, makeConversation } from "./ask-agent"
+import { conversationOf, newConversation, planStart, type TabConversation } from "./conversation"
 import { refOf, type WorkerDeps } from "./deps"
 
 type Size = { cols: number; rows: number }
@@ -51,21 +52,28 @@ async function endIfClosed(deps: WorkerDeps, { client, session, call }: Place, w
   throw new AppError("NOT_FOUND", "There is no such terminal.", { entity: "worker" })
 }
 
-async function startOfAgent(deps: WorkerDeps, { executor }: Place, worker: Worker, before: PtyState | null, goOn: boolean): Promise<Start> {
+async function startOfAgent(deps: WorkerDeps, place: Place, worker: Worker, before: PtyState | null, goOn: boolean): Promise<Start> {
+  const { executor } = place
   const agent = worker.agent ?? ""
-  const { program, command } = await deps.agents.requireTerminal(agent)
-  const fresh = { ...newConversation(program, null), ran: false, unclear: false }
-  const { id, forked_from, ...rest } = goOn ? conversationOf(worker, before) : fresh
-  // A tab that was made before its agent could be given a name gets one where a conversation begins.
-  const conversation = id === null && !rest.ran && forked_from === null ? newConversation(program, null) : { id, forked_from }
+  const terminal = await deps.agents.requireTerminal(agent)
+  const { program, command } = terminal
+  let tab: TabConversation = { ...newConversation(program, null), ran: false, unclear: false }
+  // One that lives is left alone, whatever it would be started with.
+  if (goOn)
+    tab = before?.state === "running" ? conversationOf(worker, before) : await learnConversation(deps, place, terminal, worker, before)
+  if (tab.id === null && !tab.ran && tab.forked_from === null) {
+    const id = await makeConversation(deps, place, terminal)
+    tab = { ...tab, ...(id === null ? newConversation(program, null) : { id, made: true }) }
+  }
+  const { id, forked_from } = tab
   const filesOf = (conversationId: string) => deps.agents.sessionFiles(agent, conversationId, executor.workspace_path)
-  const { args, label, rather } = planStart(program, { ...conversation, ...rest }, filesOf)
+  const { args, label, rather } = planStart(program, tab, filesOf)
   return {
     type: "agent",
     command: command(args),
     label,
     rather: rather.map(({ args, ...way }) => ({ ...way, command: command(args) })),
-    conversation,
+    conversation: { id, forked_from },
     traces: deps.agents.traces(agent, executor.workspace_path),
   }
 }

@@ -9,6 +9,8 @@ export type RealAgent = {
   id: AgentId
   /** The agent's own settings for a model on loopback; nothing of it is Rewake's. */
   configure(home: Home): Record<string, string>
+  /** On its screen when it waits for words in a terminal. */
+  waits: RegExp
   /** What a person answers when it first asks about a folder in a terminal. */
   trust(home: string, workspace: string): void
   /** Removes what the agent itself keeps of a conversation. */
@@ -44,6 +46,7 @@ export const REAL_AGENTS: readonly RealAgent[] = [
         OPENCODE_DISABLE_SHARE: "1",
       }
     },
+    waits: /commands/,
     trust: () => undefined,
     loseSession: (home) => removeFiles(join(home, ".local", "share", "opencode"), "opencode.db"),
   },
@@ -77,7 +80,12 @@ stream_max_retries = 0
       )
       return { CODEX_HOME: join(folder, ".codex"), TEST_MODEL_KEY: "test", INITIAL_AGENT_MODE: "workspace-write" }
     },
-    trust: (home, workspace) => appendFileSync(join(home, ".codex", "config.toml"), `[projects."${workspace}"]\ntrust_level = "trusted"\n`),
+    waits: /›/,
+    trust(home, workspace) {
+      const file = join(home, ".codex", "config.toml")
+      const table = `[projects."${workspace}"]`
+      if (!readFileSync(file, "utf8").includes(table)) appendFileSync(file, `\n${table}\ntrust_level = "trusted"\n`)
+    },
     loseSession: (home, id) => removeFiles(join(home, ".codex", "sessions"), id),
   },
   {
@@ -96,6 +104,7 @@ stream_max_retries = 0
         DISABLE_AUTOUPDATER: "1",
       }
     },
+    waits: /❯/,
     trust(home, workspace) {
       const file = join(home, ".claude", ".claude.json")
       const settings = JSON.parse(readFileSync(file, "utf8")) as { projects?: Record<string, object> }

@@ -8,9 +8,11 @@ import { DATABASES, Rewake } from "../support/server"
 import { openTerminal, readySession, TERMINAL_ENV, type Viewer, view } from "../support/terminal"
 import { waitUntil } from "../support/wait-until"
 
+const THREAD = "T-7a3c2f10-1111-4222-8333-944455556666"
 /** Writes down what it was started with, a line for each start, and stays until it is ended. */
 const STAND_IN = `#!/bin/sh
 printf '%s\\n' "$(basename "$0") $*" >> "$STAND_IN_LOG"
+[ "$*" = "threads new" ] && echo "https://ampcode.com/threads/${THREAD}" && exit
 echo ready
 exec sleep 600
 `
@@ -125,6 +127,21 @@ describe.each(DATABASES)("terminal agents, on %s", (database) => {
     rewake.killDaemon()
     await shows(await look(tab), /restored \d\d:\d\d, newest conversation of this folder/)
     expect(starts("auggie")).toEqual(["", "--continue"])
+  })
+
+  test("Amp makes a thread for each tab, continues it by its name, and forks it", async () => {
+    const tab = await openAgent("amp")
+    await shows(await look(tab), /ready/)
+    rewake.killDaemon()
+    await shows(await look(tab), /restored \d\d:\d\d, conversation continued/)
+    const copy = await fork(tab)
+    await shows(await look(copy), /ready/)
+    const goOn = `threads continue ${THREAD}`
+    expect(starts("amp")).toEqual(["threads new", goOn, goOn, `threads fork ${THREAD}`])
+    rewake.killDaemon()
+    // Nothing tells which thread the copy is: the newest may be another's, and the divider says no more than is known.
+    await shows(await look(copy), /restored \d\d:\d\d, newest conversation of this folder/)
+    expect(starts("amp").at(-1)).toBe("threads continue --last")
   })
 
   test("what cannot be forked is refused: another type, another agent, one that cannot, an unknown tab, one whose conversation is unknown", async () => {

@@ -16,6 +16,11 @@ export type AgentFile = z.infer<typeof AgentFile>
 export const AgentCommand = z.object({ file: z.string(), args: z.array(z.string()), env: z.record(z.string(), z.string()) })
 export type AgentCommand = z.infer<typeof AgentCommand>
 
+/** POST /sessions/{id}/agent-command: runs it in the workspace and gives what it said; `failure` is why it ended otherwise. */
+export const AskAgentCommand = z.object({ command: AgentCommand, input: z.string(), time_limit_ms: z.number().int().positive() })
+export type AskAgentCommand = z.infer<typeof AskAgentCommand>
+export const AgentCommandAnswer = z.object({ failure: z.string().nullable(), output: z.string() })
+
 /** For an agent that keeps its conversations in a database: what writes one to its output, or reads it again, and its name in the archive. */
 export const CarriedConversation = z.object({ command: AgentCommand, as: AgentFile.shape.as })
 export type CarriedConversation = z.infer<typeof CarriedConversation>

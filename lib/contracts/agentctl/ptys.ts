@@ -67,9 +67,9 @@ export const PtyState = z.object({
   title: z.string().nullable(),
   /**
    * Of a terminal agent: what its latest process was started with, or has shown since. `unclear`: it left traces of more than one.
-   * Absent where no process was started with one.
+   * `since` is when that process was started. Absent where no process was started with one.
    */
-  conversation: PtyConversation.extend({ unclear: z.boolean() }).nullish(),
+  conversation: PtyConversation.extend({ unclear: z.boolean(), since: z.number() }).nullish(),
   /** What runs in it now, the shell itself left out. */
   processes: z.array(PtyProcess),
   /** What ran in it when its daemon went, until the next process is started; `alive`: it goes on without a terminal. */

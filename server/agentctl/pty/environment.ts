@@ -18,18 +18,24 @@ const NOT_INHERITED = [
   "REWAKE_AGENT_EXECUTION_ID",
 ]
 
-export function terminalEnvironment(
-  place: { dataDir: string; cwd: string; sessionId: string; workerId: string },
+/** Of whatever is run in a workspace for a person. */
+export function commandEnvironment(
+  { dataDir, cwd }: { dataDir: string; cwd: string },
   given: Record<string, string>,
 ): Record<string, string> {
-  const inherited = gitEnvironment(place.dataDir, { ...process.env, ...given })
+  const inherited = gitEnvironment(dataDir, { ...process.env, ...given })
   for (const name of NOT_INHERITED) if (!(name in given)) delete inherited[name]
-  return {
-    ...(inherited as Record<string, string>),
-    ...{ TERM: "xterm-256color", COLORTERM: "truecolor", PWD: place.cwd, REWAKE_DATA_DIR: place.dataDir },
-    ...workerMarks(place.sessionId, place.workerId),
-  }
+  return { ...(inherited as Record<string, string>), PWD: cwd, REWAKE_DATA_DIR: dataDir }
 }
+
+export const terminalEnvironment = (
+  place: { dataDir: string; cwd: string; sessionId: string; workerId: string },
+  given: Record<string, string>,
+): Record<string, string> => ({
+  ...commandEnvironment(place, given),
+  ...{ TERM: "xterm-256color", COLORTERM: "truecolor" },
+  ...workerMarks(place.sessionId, place.workerId),
+})
 
 /** The user's own shell; an account that must not log in gets the plain one. */
 export function userShell(): string {

@@ -108,7 +108,7 @@ export class Pty {
       ...{ first: this.scrollback.first, head: this.scrollback.head, epoch_offset: facts.epoch_offset },
       exit: this.live ? null : facts.exit,
       title: this.screen.title ?? facts.title,
-      conversation: facts.talk && { ...facts.talk.conversation, unclear: facts.talk.unclear },
+      conversation: facts.talk && { ...facts.talk.conversation, unclear: facts.talk.unclear, since: facts.talk.started_at },
       processes: running.map(({ pid, command, cwd, foreground }) => ({ pid, command, cwd, foreground })),
       lost: lost.map(({ pid, start_time, command, cwd, foreground }) => ({
         ...{ command, cwd, foreground },

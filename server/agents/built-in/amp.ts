@@ -8,6 +8,7 @@ export const amp = defineAgent({
     program: "amp",
     args: [],
     begin: [],
+    make: { args: ["threads", "new"], says: /\b(T-[0-9a-f-]{36})\b/ },
     again: ["threads", "continue", "{id}"],
     newest: ["threads", "continue", "--last"],
     // Versions that have given it up say so, and where they explain what to do instead.

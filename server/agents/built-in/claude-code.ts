@@ -1,7 +1,5 @@
 import { join } from "node:path"
-import { defineAgent } from "../agent"
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+import { defineAgent, UUID } from "../agent"
 
 export const claudeCode = defineAgent({
   id: "claude-code",

@@ -1,4 +1,5 @@
-import { defineAgent } from "../agent"
+import { join } from "node:path"
+import { defineAgent, UUID } from "../agent"
 
 export const copilot = defineAgent({
   id: "copilot",
@@ -17,4 +18,6 @@ export const copilot = defineAgent({
   keys: ["GH_TOKEN", "GITHUB_TOKEN", "COPILOT_GITHUB_TOKEN"],
   native_session_resume: true,
   history_context_injection: true,
+  /** One folder per conversation; its database beside them is an index, and is made again. */
+  session_files: (id, { home }) => (UUID.test(id) ? [{ path: join(home, ".copilot", "session-state", id), as: id }] : []),
 })
