@@ -9,8 +9,8 @@ export type RealAgent = {
   id: AgentId
   /** The agent's own settings for a model on loopback; nothing of it is Rewake's. */
   configure(home: Home): Record<string, string>
-  /** On its screen when it waits for words in a terminal. */
-  waits: RegExp
+  /** On its screen when it waits for words in a terminal; null where that does not show before the first key. */
+  waits: RegExp | null
   /** What a person answers when it first asks about a folder in a terminal. */
   trust(home: string, workspace: string): void
   /** Removes what the agent itself keeps of a conversation. */
@@ -80,7 +80,7 @@ stream_max_retries = 0
       )
       return { CODEX_HOME: join(folder, ".codex"), TEST_MODEL_KEY: "test", INITIAL_AGENT_MODE: "workspace-write" }
     },
-    waits: /›/,
+    waits: null,
     trust(home, workspace) {
       const file = join(home, ".codex", "config.toml")
       const table = `[projects."${workspace}"]`
