@@ -1,9 +1,11 @@
-import { existsSync } from "node:fs"
-import { join } from "node:path"
+import { existsSync, readFileSync } from "node:fs"
+import { join, resolve } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import type { SessionSetup } from "../../lib/contracts/agent-setup"
 import type { Wait } from "../../lib/contracts/waits"
 import { attach, DOT } from "../support/attachments"
 import { agentText, follow } from "../support/server"
+import { waitUntil } from "../support/wait-until"
 import { REAL_AGENTS } from "./agents"
 import { expectNothingTwice, killAgent, killDaemon, lastReceipt, ofKind, openWorkbench, type Workbench } from "./workbench"
 
@@ -61,6 +63,37 @@ describe.each(REAL_AGENTS)("$id", (agent) => {
     const body = asked.at(-1)?.body ?? ""
     expect(body).toContain(DOT.toString("base64"))
     expect(body).toContain("quince-5520")
+  })
+
+  test("its mode is set, and its MCP server started; a killed agent comes back in that mode, with that server", async () => {
+    const { rewake, model, home } = bench
+    const log = join(home, "mcp.log")
+    const server = { transport: "stdio", command: process.execPath, args: [resolve("tests/agents/mcp-server.mjs")] }
+    const put = await rewake.api("PUT", "/api/v1/admin/mcp-servers/pantry", { server, values: { MCP_KEY: "key-for-pantry", MCP_LOG: log } })
+    expect(put.status).toBe(204)
+    const { task, session } = await rewake.createTask("Good morning.", { agent: agent.id })
+    await rewake.waitForRuns(session.id, 1)
+    const setup = async () => (await rewake.api<SessionSetup>("GET", `/api/v1/sessions/${session.id}/setup`)).body
+    const mode = async () => (await setup()).options.find(({ category }) => category === "mode")
+    const before = await mode()
+    if (before?.type !== "select") throw new Error("it offers no modes")
+    const other = before.choices.find(({ value }) => value !== before.current && !/bypass|full|danger|auto/i.test(value))?.value ?? ""
+    const chosen = await rewake.api("PATCH", `/api/v1/sessions/${session.id}/setup`, { options: { [before.id]: other } })
+    expect(chosen.status).toBe(202)
+    await waitUntil(async () => (await mode())?.current === other, `the mode ${other}`)
+    expect((await setup()).mcp_servers).toEqual([{ name: "pantry", given: true }])
+
+    await killAgent(rewake, session.id)
+    await rewake.append(task.id, "Good evening.")
+    expect(lastReceipt(await rewake.waitForRuns(session.id, 2))).toMatchObject({ agent_memory: "native" })
+    expect((await mode())?.current).toBe(other)
+    expect((await setup()).mcp_servers).toEqual([{ name: "pantry", given: true }])
+    // Some agents name its tools to their model, some the server alone.
+    expect(model.asked("Good evening.").at(-1)?.body).toContain("pantry")
+    const starts = readFileSync(log, "utf8").trim().split("\n")
+    expect(starts.length).toBeGreaterThan(1)
+    expect(new Set(starts)).toEqual(new Set(["key-for-pantry"]))
+    expect((await rewake.api("DELETE", "/api/v1/admin/mcp-servers/pantry")).status).toBe(204)
   })
 
   test("a model that fails ends the turn with a reason, and the next one goes on", async () => {
