@@ -43,7 +43,9 @@ export function useCommandMenu(draft: string, onDraft: (text: string) => void, c
     onKeyDown,
     idOf,
     listId: id,
-    field: open ? { role: "combobox", "aria-expanded": true, "aria-controls": id, "aria-activedescendant": idOf(active) } : {},
+    field: open
+      ? ({ "aria-autocomplete": "list", "aria-haspopup": "listbox", "aria-controls": id, "aria-activedescendant": idOf(active) } as const)
+      : {},
   }
 }
 export type CommandMenuState = ReturnType<typeof useCommandMenu>

@@ -43,6 +43,8 @@ export type Live = {
   silent: boolean
   /** A person no longer wants the wake-up that is under way. */
   cancelled: boolean
+  /** Ends the agent that a person is signing in, which may take as long as they do. */
+  stopSigningIn: (() => Promise<unknown>) | null
   /** An archive is being unpacked for this session. */
   restoring: RestoreProgress | null
   retry: NodeJS.Timeout | null

@@ -56,6 +56,7 @@ export function createCoordinator(deps: ExecutionDeps) {
       accounted: session.spool_id === null,
       silent: false,
       cancelled: false,
+      stopSigningIn: null,
       restoring: null,
       retry: null,
       whenDecided: null,
@@ -233,10 +234,12 @@ export function createCoordinator(deps: ExecutionDeps) {
         if (row?.owner_boot_id === deps.boot_id) await pumpNow(sessionId, ask)
       })
     },
-    /** A wake-up under way is not tried again when its present try fails. */
+    /** A wake-up under way is not tried again when its present try fails; one that waits for a person to sign in fails now. */
     cancelWake: (sessionId: string) => {
       const live = owned.get(sessionId)
-      if (live) live.cancelled = true
+      if (!live) return
+      live.cancelled = true
+      live.stopSigningIn?.().catch((error) => deps.logger.warn({ session: sessionId, err: error }, "sign-in not ended"))
     },
     recover: (sessionId: string) => queue.run(sessionId, () => recoverNow(sessionId)),
     /** For a session that could not be decided yet: once it is, `isWantedBack` says whether its agent is woken. */

@@ -98,7 +98,8 @@ async function launch(
 ) {
   const { ref, epoch } = live.owned
   const agent = await deps.agents.require(session.agent)
-  const answer = await attached.client.putAgent(ref.id, epoch, {
+  if (sign_in !== null) live.stopSigningIn = () => attached.client.stopAgent(ref.id, epoch)
+  const put = attached.client.putAgent(ref.id, epoch, {
     agent_execution_id: ids.execution(),
     command: agent.command.program,
     args: [...agent.command.args],
@@ -112,6 +113,9 @@ async function launch(
           session_files: deps.agents.sessionFiles(session.agent, plan.agent_session_id, executor.workspace_path),
         }
       : { start: { kind: "new" } }),
+  })
+  const answer = await put.finally(() => {
+    live.stopSigningIn = null
   })
   killPoint("resume.agent_up")
   await deps.agents.observed(session.agent, answer.capabilities.load || answer.capabilities.resume).catch((error) => {

@@ -158,6 +158,15 @@ describe.each(DATABASES)("what can be set about an agent, on %s", (database) => 
     )
     expect(ofKind(failed, "resume.failed").filter(({ reason }) => reason.includes("browser"))).toHaveLength(1)
     expect((await setup(session.id)).sign_in).not.toBeNull()
+
+    // Nobody comes to the browser that it opened: a person takes it back, and is not kept waiting.
+    expect((await resume("patience")).status).toBe(202)
+    await waitUntil(async () => (await rewake.session(session.id)).state === "STARTING", "the sign-in under way")
+    await waitUntil(async () => {
+      await rewake.api("POST", `/api/v1/sessions/${session.id}/cancel`)
+      return (await rewake.session(session.id)).state === "ERROR"
+    }, "the sign-in to be given up")
+
     expect((await resume("key")).status).toBe(202)
     const log = await rewake.waitForRuns(session.id, 1)
     expect(ofKind(log, "message.agent").map(({ content }) => content)).toEqual(["heard hello"])

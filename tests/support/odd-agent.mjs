@@ -47,6 +47,8 @@ createInterface({ input: process.stdin }).on("line", async (line) => {
       if (mode === "silent") return
       return send({ id, result: { protocolVersion: 1, agentCapabilities: capabilities, authMethods: signIn } })
     case "authenticate":
+      // Its browser is open, and nobody comes.
+      if (params.methodId === "patience") return
       if (params.methodId !== "key") return send({ id, error: { code: -32603, message: "the browser was closed" } })
       signedIn = true
       return send({ id, result: {} })

@@ -224,7 +224,9 @@ export class Agent {
   }
 
   async end(): Promise<void> {
-    if (this.agentSessionId !== "" && this.offered.sessionCapabilities?.close != null && !this.process.gone.signal.aborted) {
+    // A turn in progress would be told as cancelled, which nobody asked for.
+    const quiet = this.agentSessionId !== "" && this.recorder.runId === null && !this.process.gone.signal.aborted
+    if (quiet && this.offered.sessionCapabilities?.close != null) {
       const closed = this.connection.agent.request(methods.agent.session.close, { sessionId: this.agentSessionId })
       await this.within(CLOSE_TIMEOUT_MS, closed).catch(() => undefined)
     }
