@@ -31,6 +31,8 @@ export class AgentSlot {
   agent: Agent | null = null
   begun: Begun | null = null
   stopRequested = false
+  /** From then on it knows what was said since, whatever it had forgotten. */
+  prompted = false
   /** Resolves when nothing of it is left, neither process nor unwritten record. */
   readonly over: Promise<void>
   private setOver: () => void = () => undefined

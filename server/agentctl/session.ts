@@ -100,6 +100,7 @@ export class Session {
         pid: this.slot.state === "exited" ? null : (this.slot.agent?.process.pid ?? null),
         agent_session_id: this.slot.begun?.agent_session_id ?? null,
         capabilities: this.slot.begun?.capabilities ?? null,
+        ...(this.slot.begun?.recollection && !this.slot.prompted ? { recollection: this.slot.begun.recollection } : {}),
       },
       run: turn && { run_id: turn.run_id, prompt_id: turn.prompt_id },
       pending_permissions: this.slot?.agent?.permissions.ids() ?? [],
@@ -235,6 +236,7 @@ export class Session {
         throw error
       }
       killPoint("ledger.recorded")
+      slot.prompted = true
       slot.agent?.turnBegan(body.run_id)
       spool.append({ kind: "prompt.accepted", prompt_id: promptId, run_id: body.run_id, body_sha256: body.body_sha256 })
       await spool.durable()

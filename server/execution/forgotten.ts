@@ -1,5 +1,7 @@
-import type { Recollection } from "../../lib/contracts/agentctl/protocol"
-import type { ExecutionDeps } from "./context"
+import type { DaemonSession, Recollection } from "../../lib/contracts/agentctl/protocol"
+import type { AgentctlClient } from "../executors"
+import type { ExecutionDeps, Live } from "./context"
+import { stillOwned } from "./ownership"
 
 /** The agent took up its session, and nothing of the conversation is in it. */
 export class AgentForgot extends Error {
@@ -15,6 +17,33 @@ export class AgentForgot extends Error {
 export function showsNothing(recollection: Recollection | undefined): boolean {
   if (!recollection) return false
   return recollection.kind === "replay" ? recollection.updates === 0 : !recollection.listed
+}
+
+/**
+ * A server may die after an agent took up its session and before it was judged. Whoever finds that agent judges it: one that
+ * has forgotten is ended and its id put aside, before anything is said to it or told of it. True when it was.
+ */
+export async function dismissForgetful(
+  deps: ExecutionDeps,
+  live: Live,
+  client: AgentctlClient,
+  { agent }: DaemonSession,
+  name: string,
+): Promise<boolean> {
+  const { ref, epoch } = live.owned
+  if (agent?.state !== "ready" || agent.agent_session_id === null || !showsNothing(agent.recollection)) return false
+  if (!(await conversed(deps, ref.id, agent.agent_session_id))) return false
+  await client.stopAgent(ref.id, epoch)
+  const { message } = new AgentForgot(name)
+  await deps.journal.commit({
+    session: ref,
+    guards: [stillOwned(live.owned)],
+    events: [
+      { kind: "resume.failed", strategy: "native", reason: message, retryable: false },
+      { kind: "agent.session_retired", agent_session_id: agent.agent_session_id, reason: message },
+    ],
+  })
+  return true
 }
 
 /** A whole answer was given under this id. A turn cut short proves nothing: some agents keep none of it. */

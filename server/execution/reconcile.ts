@@ -6,6 +6,7 @@ import { type AgentctlClient, DaemonRefused } from "../executors"
 import { updateAny } from "../journal"
 import type { ExecutionDeps, Live } from "./context"
 import { closeOpenRun, handOverAgain } from "./deliver"
+import { dismissForgetful } from "./forgotten"
 import { hasEnded } from "./ingest"
 import { foundRun } from "./interpret"
 import { NOTHING_OPEN } from "./open-items"
@@ -53,6 +54,10 @@ export async function reconcile(deps: ExecutionDeps, live: Live, attach: Attach)
   const { reader } = await attach(live, client, daemon.spool_id)
   await reader.caughtUpTo(daemon.head)
   killPoint("reconcile.spool_read")
+  if (await dismissForgetful(deps, live, client, daemon, loaded.session.agent)) {
+    daemon = await client.session(id)
+    await reader.caughtUpTo(daemon.head)
+  }
   const outcome = await decideOpenRun(deps, live, client, daemon)
   // Before the executor is called ready: a tab opened in that moment would get its new shell, and what ended with the old one be forgotten.
   const terminals = await settleTerminals(deps, live, client, daemon.workspace_path)

@@ -9,6 +9,7 @@ import { type Change, updateAny } from "../journal"
 import type { Task } from "../platform/database"
 import { hadAgent } from "../status"
 import type { Attached, ExecutionDeps, Live } from "./context"
+import { dismissForgetful } from "./forgotten"
 import { stillOwned } from "./ownership"
 import { restoreFiles } from "./restore-files"
 import { type LoadedSession, loadSession } from "./session-facts"
@@ -107,7 +108,8 @@ async function raiseExecutor(
       [seen],
     )
   }
-  return { ...attached, agentReady: daemon.agent?.state === "ready", restored }
+  const forgot = await dismissForgetful(deps, live, client, daemon, loaded.session.agent)
+  return { ...attached, agentReady: daemon.agent?.state === "ready" && !forgot, restored }
 }
 
 /** An agent worked here before, and its place is made anew: what lay there is gone, and the receipt must not say otherwise. */

@@ -1,5 +1,6 @@
-import { copyFileSync, existsSync, readFileSync, rmSync } from "node:fs"
-import { join } from "node:path"
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join, resolve } from "node:path"
 import { afterEach, describe, expect, test } from "vitest"
 import type { EventOf, SessionEvent } from "../../lib/contracts/events"
 import { isTerminalKind } from "../../lib/contracts/events"
@@ -105,6 +106,28 @@ describe.each(DATABASES)("a process dies at the worst moment, on %s", (database)
       expect(view.body.status).toBe("interrupted_startup")
     },
   )
+})
+
+test("[9] the server between an agent's word that it has its session and the look whether it has: the next one looks", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "rewake-agents-"))
+  const acp = { command: process.execPath, args: [resolve("tests/support/odd-agent.mjs"), "loads-nothing"] }
+  writeFileSync(join(folder, "agents.json"), JSON.stringify([{ id: "odd", name: "Odd", acp }]))
+  rewake = await startArmed("sqlite", { AGENTS_FILE: join(folder, "agents.json") })
+  const { task, session } = await rewake.createTask("remember kiwi", { agent: "odd" })
+  const [started] = of(await rewake.waitForRuns(session.id, 1), "agent.started")
+  process.kill(started?.pid ?? 0, "SIGKILL")
+  await rewake.waitForEvent(session.id, (event) => event.kind === "agent.exited", "the agent's end")
+
+  const point = arm(rewake, "resume.agent_up")
+  await rewake.append(task.id, "recall")
+  await point.reached()
+  await rewake.restart()
+  const log = await rewake.waitForRuns(session.id, 2)
+  rmSync(folder, { recursive: true })
+  expect(of(log, "agent.session_retired")).toMatchObject([{ agent_session_id: "odd", reason: expect.stringContaining("nothing of the") }])
+  expect(of(log, "recovery.receipt").map((receipt) => receipt.agent_memory)).toEqual(["none", "injected"])
+  expect(of(log, "message.agent").at(-1)?.content).toContain("[USER]: remember kiwi")
+  expect(ends(log)).toEqual(["run.completed", "run.completed"])
 })
 
 test("[1] a journal set back to a backup says which of the daemon's records it will never have", async () => {

@@ -62,12 +62,24 @@ export type PutSession = z.infer<typeof PutSession>
  */
 export const PutGeneration = z.object({ generation: z.number().int() })
 
+/**
+ * What an agent showed of its memory when it came back: how many updates of its conversation it repeated, or whether it names the
+ * conversation among its own. Absent where it shows nothing, and from daemons that do not look.
+ */
+export const Recollection = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("replay"), updates: z.number().int() }),
+  z.object({ kind: z.literal("list"), listed: z.boolean() }),
+])
+export type Recollection = z.infer<typeof Recollection>
+
 export const AgentState = z.object({
   agent_execution_id: z.string(),
   state: z.enum(["starting", "ready", "exited"]),
   pid: z.number().int().nullable(),
   agent_session_id: z.string().nullable(),
   capabilities: AgentCapabilities.nullable(),
+  /** Until it is prompted: a server that dies before it has judged this leaves it to the next. */
+  recollection: Recollection.optional(),
 })
 
 /** GET /sessions/{id} and the answer to PUT: what the daemon holds of this session now. */
@@ -127,16 +139,6 @@ export const PutAgent = z.object({
   sign_in: z.string().optional(),
 })
 export type PutAgent = z.infer<typeof PutAgent>
-
-/**
- * What an agent showed of its memory when it came back: how many updates of its conversation it repeated, or whether it names the
- * conversation among its own. Absent where it shows nothing, and from daemons that do not look.
- */
-export const Recollection = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("replay"), updates: z.number().int() }),
-  z.object({ kind: z.literal("list"), listed: z.boolean() }),
-])
-export type Recollection = z.infer<typeof Recollection>
 
 export const PutAgentAnswer = z.object({
   strategy: z.enum(["new", "loaded", "resumed"]),
