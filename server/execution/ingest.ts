@@ -6,7 +6,7 @@ import type { AgentRegistry } from "../agents"
 import { type Change, guard, isConflict, type Journal, StoreRefused, update, updateAny } from "../journal"
 import type { Database } from "../platform/database"
 import type { Minted } from "../resume-tokens"
-import { type Decisive, type ExplainedFailure, type Found, interpret, isPlain, plainEvent } from "./interpret"
+import { type Decisive, type ExplainedFailure, type Found, interpret, isAside, isPlain, plainEvent } from "./interpret"
 import { closeMessage, foldOpenItems, type OpenItems } from "./open-items"
 import { Fenced, type Owned } from "./ownership"
 import { loadSession, toFacts } from "./session-facts"
@@ -145,10 +145,10 @@ export function createIngest(deps: Deps, owned: Owned, cursor: Cursor, openItems
         continue
       }
       const open = pendingDelta ?? items.message?.message_id ?? null
-      const grows = record.kind === "message.delta" && open === record.message_id
+      const goesOn = isAside(record) || (record.kind === "message.delta" && open === record.message_id)
       // The complete message names the seqs of its deltas, so they must be in the journal before it.
-      if (open !== null && !grows && pendingDelta !== null) await flush()
-      const closing = open !== null && !grows ? closeMessage(items, false) : []
+      if (open !== null && !goesOn && pendingDelta !== null) await flush()
+      const closing = open !== null && !goesOn ? closeMessage(items, false) : []
       pending.push({ record, events: [...closing, plainEvent(record)] })
       if (closing.length > 0) items = { ...items, message: null }
       if (record.kind === "message.delta") pendingDelta = record.message_id

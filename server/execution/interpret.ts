@@ -61,6 +61,9 @@ export function isPlain(record: SpoolRecord): record is Plain {
   }
 }
 
+/** Told beside the conversation: a message that is being said goes on. */
+export const isAside = ({ kind }: Plain): boolean => kind === "agent.setup_announced" || kind === "agent.usage_reported"
+
 export function plainEvent({ n: _n, ts: _ts, ...event }: Plain): NewEvent {
   return event
 }

@@ -64,6 +64,15 @@ describe.each(DATABASES)("what can be set about an agent, on %s", (database) => 
     expect(told).toMatchObject({ pending: {}, sign_in: null })
   })
 
+  test("what is told of usage and commands while a message is being said does not cut the message in two", async () => {
+    const { session } = await rewake.createTask("aside", { agent: "loses-modes" })
+    const log = await rewake.waitForRuns(session.id, 1)
+    expect(ofKind(log, "message.delta").length).toBeGreaterThan(1)
+    expect(ofKind(log, "message.agent").map(({ content }) => content)).toEqual(["one two"])
+    expect(ofKind(log, "agent.usage_reported")).toMatchObject([{ usage: { used: 5, size: 100 } }])
+    expect((await setup(session.id)).commands.map(({ name }) => name)).toEqual(["mid"])
+  })
+
   test("a mode is set at once, is in force in the next turn, and is set again in an agent that was killed", async () => {
     const { task, session } = await rewake.createTask("remember plum")
     await rewake.waitForRuns(session.id, 1)

@@ -100,6 +100,11 @@ async function answer(id, prompt) {
     case "news":
       update({ sessionUpdate: "shiny_new_kind", payload: { a: 1 } })
       return done("told")
+    case "aside":
+      text("agent_message_chunk", "one ")
+      update({ sessionUpdate: "usage_update", used: 5, size: 100 })
+      update({ sessionUpdate: "available_commands_update", availableCommands: [{ name: "mid", description: "Told in mid-sentence" }] })
+      return done("two")
     case "error":
       return send({ id, error: { code: -32603, message: "model overloaded" } })
     case "read":
