@@ -17,10 +17,11 @@ const comesBackWords = {
   none: "Cannot come back",
 } as const
 
-/** What is worth knowing of it here and now: what it does when it is lost, else why it cannot be used, else what it is. */
+/** What is worth knowing of it here and now: what it does when it is lost, and of one that is not here what it is; else why it cannot be used. */
 function rowWords(agent: AgentSettings): string {
   if (agent.available) return `${comesBackWords[agent.comes_back]}${agent.comes_back_by === "observed" ? ", as it says itself" : ""}`
-  return (agent.found === null && agent.description) || (agent.unavailable_reason ?? "")
+  if (agent.found === null && agent.description) return `${agent.description} ${comesBackWords[agent.comes_back]}.`
+  return agent.unavailable_reason ?? ""
 }
 
 type Open = "keys" | "edit" | "remove" | null

@@ -59,7 +59,10 @@ function AwayAgent({ agent }: { agent: AgentInfo }) {
       <div className="flex items-center gap-3">
         <span className="min-w-0 flex-1 text-text-2">
           <span className="block font-[530]">{agent.name}</span>
-          <span className="block text-s text-text-3">{(agent.found === null && agent.description) || agent.unavailable_reason}</span>
+          {agent.found === null && agent.description && <span className="block text-s">{agent.description}</span>}
+          <span className="block text-s text-text-3">
+            {agent.found === null && agent.installable ? comesBackSentence[agent.comes_back] : agent.unavailable_reason}
+          </span>
         </span>
         {admin && agent.found === null && <InstallAgent agent={agent} />}
       </div>
