@@ -77,7 +77,7 @@ describe.each(DATABASES)("terminals outlive what dies, on %s", (database) => {
     const sessionId = await readySession(rewake)
     const worker = await openTerminal(rewake, sessionId)
     const viewer = await view(rewake, worker)
-    await viewer.run("mkdir -p app; cd app; echo before-the-night")
+    await viewer.run("mkdir -p 'my app'; cd 'my app'; echo before-the-night")
     const command = await running(viewer, worker, SERVER, /listening/)
     const { body } = await rewake.api<{ worktree_path: string }>("GET", `/api/v1/sessions/${sessionId}/status`)
 
@@ -91,7 +91,7 @@ describe.each(DATABASES)("terminals outlive what dies, on %s", (database) => {
     const ended = found.processes.filter((one) => one.worker_id === worker.id)
     expect(ended).toMatchObject([
       { what: "Terminal 1", outcome: "ended" },
-      { what: command, outcome: "ended", command: `cd '${body.worktree_path}/app' && ${command}` },
+      { what: command, outcome: "ended", command: `cd '${body.worktree_path}/my app' && ${command}` },
     ])
 
     await waitUntil(() => viewer.socket.connected, "a reconnected socket")

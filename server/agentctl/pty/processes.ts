@@ -1,5 +1,6 @@
 import { readFileSync, readlinkSync } from "node:fs"
 import { setImmediate } from "node:timers/promises"
+import { quoted } from "../../../lib/host/shell"
 import { listPids, marksOf } from "../process-tree"
 
 /** Read in one go; a machine may have thousands, and a key that is typed meanwhile must not wait for all of them. */
@@ -106,8 +107,6 @@ export class ProcessTable {
 
 /** As it would be typed again. */
 export const commandLine = (words: string[]): string => words.map(quoted).join(" ")
-
-const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
 
 function byGroup(entries: ProcessEntry[]): Map<number, ProcessEntry[]> {
   const groups = new Map<number, ProcessEntry[]>()
