@@ -13,4 +13,5 @@ try {
   steps.fail(error)
   process.exit(1)
 }
-runInForeground(process.execPath, ["--enable-source-maps", inProject("dist", "server.mjs")], { ...process.env, NODE_ENV: "production" })
+// Without source maps: Node would read and measure those of every package at each start, for traces that name functions and files anyway.
+runInForeground(process.execPath, [inProject("dist", "server.mjs")], { ...process.env, NODE_ENV: "production" })
