@@ -1,5 +1,6 @@
 import type { Attachment } from "@/lib/contracts/attachments"
 import type { EventKind, EventOf, SessionEvent } from "@/lib/contracts/events"
+import { joined, leadsTo } from "./join-receipts"
 import { noticeComeback, startWaking, unpacks } from "./transcript-comeback"
 import { base, type Draft, find, put } from "./transcript-draft"
 import type { Note, Prompt, RunEnd, Settled, Transcript, WakingStep } from "./transcript-items"
@@ -362,5 +363,7 @@ function takeLastNote<A extends Note["about"]>(
 function placeReceipt(draft: Draft, event: EventOf<"recovery.receipt">): void {
   draft.waking = null
   takeLastNote(draft, "agent_started")
+  const last = draft.items.at(-1)
+  if (last?.type === "receipt" && leadsTo(last.receipt, event)) return put(draft, { ...last, receipt: joined(last.receipt, event) })
   put(draft, { ...base(event, `receipt:${event.seq}`), type: "receipt", receipt: event })
 }

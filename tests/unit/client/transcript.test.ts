@@ -325,6 +325,36 @@ const anyEvent: fc.Arbitrary<NewEvent> = fc.oneof(
   ),
 )
 
+const receipt = (receipt_kind: "recover" | "resume", agent_memory: "kept" | "native" | "none", took_ms: number): NewEvent => ({
+  kind: "recovery.receipt",
+  ...{ receipt_kind, agent_memory, took_ms, level: "L3", messages: 2, files: "kept", queue: 0 },
+  processes: [{ what: "agent", outcome: "ended" }],
+  attempts: [{ strategy: receipt_kind === "recover" ? "adopt" : "native", outcome: agent_memory === "none" ? "agent_gone" : "ok" }],
+})
+
+test("an agent that was found gone and came back at once is told in one divider, with what it has now and both tries", () => {
+  const { items } = fold(log(receipt("recover", "none", 100), receipt("resume", "native", 200)))
+  expect(items).toMatchObject([
+    {
+      type: "receipt",
+      receipt: {
+        ...{ receipt_kind: "recover", agent_memory: "native", took_ms: 300, processes: [{ what: "agent", outcome: "ended" }] },
+        attempts: [
+          { strategy: "adopt", outcome: "agent_gone" },
+          { strategy: "native", outcome: "ok" },
+        ],
+      },
+    },
+  ])
+})
+
+test("what happened between the loss and the return keeps them apart; a kept agent's divider stays its own", () => {
+  const kinds = (...events: NewEvent[]) => fold(log(...events)).items.filter(({ type }) => type === "receipt").length
+  const failed: NewEvent = { kind: "resume.failed", strategy: "native", reason: "no", retryable: true }
+  expect(kinds(receipt("recover", "none", 1), failed, receipt("resume", "native", 1))).toBe(2)
+  expect(kinds(receipt("recover", "kept", 1), receipt("resume", "native", 1))).toBe(2)
+})
+
 test("applying the log piece by piece, with repeats, gives what applying it at once gives", () => {
   fc.assert(
     fc.property(fc.array(anyEvent, { maxLength: 40 }), fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 6 }), (events, cuts) => {
