@@ -1,4 +1,4 @@
-import type { EventOf } from "../contracts/events"
+import type { EventOf } from "@/lib/contracts/events"
 
 type Receipt = EventOf<"recovery.receipt">
 
