@@ -112,7 +112,10 @@ test("files are browsed, read, uploaded and downloaded, and replacing one asks f
 
   const bytes = Buffer.from(Array.from({ length: 5000 }, (_, i) => i % 256))
   const upload = () =>
-    page.locator("input[type=file]").setInputFiles({ name: "data.bin", mimeType: "application/octet-stream", buffer: bytes })
+    page
+      .getByRole("tabpanel", { name: "Files" })
+      .locator("input[type=file]")
+      .setInputFiles({ name: "data.bin", mimeType: "application/octet-stream", buffer: bytes })
   await upload()
   await page.getByRole("treeitem", { name: /data\.bin/ }).click()
   await expect(page.getByText("A binary file of 5 KB.")).toBeVisible()
