@@ -19,7 +19,8 @@ export default defineConfig({
   reporter: jsonFile ? [["list"], ["json", { outputFile: jsonFile }]] : [["list"]],
   use: {
     browserName: "chromium",
-    trace: "retain-on-failure",
+    // Without a film of every test, which would take a core from what it films; the failure itself is photographed.
+    trace: { mode: "retain-on-failure", screenshots: false },
     screenshot: "only-on-failure",
     launchOptions: {
       executablePath,

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { io, type Socket } from "socket.io-client"
-import type { SessionEvent } from "../../lib/contracts/events"
+import { isTerminalKind, type SessionEvent } from "../../lib/contracts/events"
 import { PUSH_NAMES, type PushedEvent } from "../../lib/contracts/socket"
 import type { AppendResult, SessionView, TaskView } from "../../lib/contracts/task"
 import { processStartTime } from "../../lib/host/process-identity"
@@ -161,12 +161,12 @@ export class Rewake {
   async session(id: string): Promise<SessionView> {
     return (await this.api<SessionView>("GET", `/api/v1/sessions/${id}`)).body
   }
-  async events(sessionId: string): Promise<SessionEvent[]> {
+  async events(sessionId: string, after = 0): Promise<SessionEvent[]> {
     const all: SessionEvent[] = []
     for (;;) {
       const { body } = await this.api<{ events: SessionEvent[] }>(
         "GET",
-        `/api/v1/sessions/${sessionId}/events?after=${all.at(-1)?.seq ?? 0}&limit=2000`,
+        `/api/v1/sessions/${sessionId}/events?after=${all.at(-1)?.seq ?? after}&limit=2000`,
       )
       all.push(...body.events)
       if (body.events.length < 2000) return all
@@ -174,22 +174,21 @@ export class Rewake {
   }
   /** Settles with the log once an event satisfies the condition. */
   waitForEvent(sessionId: string, matches: (event: SessionEvent) => boolean, what: string): Promise<SessionEvent[]> {
-    return waitUntil(
-      async () => {
-        const events = await this.events(sessionId)
-        return events.some(matches) ? events : null
-      },
-      what,
-      this.patienceMs,
-    )
+    return this.waitForLog(sessionId, (log) => log.some(matches), what)
   }
   waitForRuns(sessionId: string, ended: number): Promise<SessionEvent[]> {
+    const ends = (log: readonly SessionEvent[]) => log.filter((event) => isTerminalKind(event.kind)).length
+    return this.waitForLog(sessionId, (log) => ends(log) >= ended, `${ended} ended runs of ${sessionId}`)
+  }
+  /** Each look asks only for what is new: the whole log each time would keep the server busier than what it is waited for does. */
+  private waitForLog(sessionId: string, isThere: (log: readonly SessionEvent[]) => boolean, what: string): Promise<SessionEvent[]> {
+    const log: SessionEvent[] = []
     return waitUntil(
       async () => {
-        const events = await this.events(sessionId)
-        return events.filter((event) => /^run\.(completed|failed|cancelled|interrupted)$/.test(event.kind)).length >= ended ? events : null
+        log.push(...(await this.events(sessionId, log.at(-1)?.seq)))
+        return isThere(log) ? log : null
       },
-      `${ended} ended runs of ${sessionId}`,
+      what,
       this.patienceMs,
     )
   }
