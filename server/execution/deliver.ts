@@ -138,4 +138,5 @@ export async function closeOpenRun(
       ...endRun(end, { ...facts, live_tokens }, items),
     ],
   })
+  live.reader?.runClosed(end.run_id)
 }

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto"
 import type { SpoolRecord } from "../../lib/contracts/agentctl/protocol"
-import { isTerminalKind, type NewEvent } from "../../lib/contracts/events"
+import { type EventOf, isTerminalKind, type NewEvent, type TerminalKind } from "../../lib/contracts/events"
 import { killPoint } from "../../lib/host/kill-point"
 import type { AgentRegistry } from "../agents"
 import { type Change, guard, isConflict, type Journal, StoreRefused, update, updateAny } from "../journal"
 import type { Database } from "../platform/database"
 import type { Minted } from "../resume-tokens"
 import { type Decisive, type ExplainedFailure, type Found, interpret, isAside, isPlain, plainEvent } from "./interpret"
-import { closeMessage, foldOpenItems, type OpenItems } from "./open-items"
+import { closeMessage, foldOpenItems, type OpenItems, withoutRun } from "./open-items"
 import { Fenced, type Owned } from "./ownership"
 import { loadSession, toFacts } from "./session-facts"
 import { taskAtRest } from "./task-rows"
@@ -23,6 +23,12 @@ export function createIngest(deps: Deps, owned: Owned, cursor: Cursor, openItems
   let items = openItems
   /** Runs met in this spool, and whether their end is in the journal already. */
   const ended = new Map<string, boolean>()
+
+  /** Whoever ended the run closed what was open in it: kept here, it would be closed once more with whatever comes next. */
+  function runClosed(run_id: string) {
+    ended.set(run_id, true)
+    items = withoutRun(items, run_id)
+  }
 
   /** Output of a run that was given up: shown now it would look as if the agent were at work. Its outcome is told by `run.late_outcome`. */
   async function comesTooLate(record: SpoolRecord): Promise<boolean> {
@@ -60,7 +66,9 @@ export function createIngest(deps: Deps, owned: Owned, cursor: Cursor, openItems
     killPoint("ingest.committed")
     cursor.n = to
     for (const event of committed.events) items = foldOpenItems(items, event)
-    if (committed.events.some((event) => isTerminalKind(event.kind))) deps.onRunEnded()
+    const ends = committed.events.filter((event): event is EventOf<TerminalKind> => isTerminalKind(event.kind))
+    for (const { run_id } of ends) runClosed(run_id)
+    if (ends.length > 0) deps.onRunEnded()
   }
 
   /** A record the database refuses must not block those behind it: its place is kept by what it was. */
@@ -159,7 +167,7 @@ export function createIngest(deps: Deps, owned: Owned, cursor: Cursor, openItems
   return {
     take,
     cursor: () => ({ ...cursor }),
-    openItems: () => items,
+    runClosed,
     /** The spool's oldest records are gone: said aloud, and read on from what is left. */
     skipTo: (first: number) => append([{ kind: "spool.gap", spool_id: cursor.spool_id, from: cursor.n + 1, to: first - 1 }], first - 1),
   }

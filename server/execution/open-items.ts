@@ -40,6 +40,12 @@ export function foldOpenItems(items: OpenItems, event: SessionEvent): OpenItems 
   }
 }
 
+/** What is left when a run has ended; what was said outside of any run stays. */
+export const withoutRun = ({ message, tools }: OpenItems, runId: string): OpenItems => ({
+  message: message?.run_id === runId ? null : message,
+  tools: new Map([...tools].filter(([, run_id]) => run_id !== runId)),
+})
+
 /** The complete record that replaces the deltas of the open message. */
 export function closeMessage(items: OpenItems, partial: boolean): NewEvent[] {
   if (!items.message) return []

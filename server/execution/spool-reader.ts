@@ -87,6 +87,8 @@ export function startSpoolReader(options: {
 
   return {
     client,
+    /** A run that this server ended by its own decision. */
+    runClosed: ingest.runClosed,
     /** Settles when everything up to `n` is in the journal. */
     caughtUpTo: (n: number) =>
       new Promise<void>((resolve, reject) => {

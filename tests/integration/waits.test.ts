@@ -191,6 +191,17 @@ describe.each(DATABASES)("a question nobody answers in time, on %s", (database) 
     await waitUntil(async () => (await rewake.session(session.id)).status === "idle", "the interruption to be over")
   })
 
+  test("leaves nothing of its run behind: what was open is closed once, and what the agent says of it afterwards is not shown", async () => {
+    const { task, session } = await waitingSession(rewake, "run echo never")
+    await rewake.waitForRuns(session.id, 1)
+    // The agent calls its tool failed when it is told that nobody answered.
+    await rewake.waitForEvent(session.id, (event) => event.kind === "run.late_outcome", "the agent's own end")
+    await rewake.append(task.id, "remember afterwards")
+    const log = await rewake.waitForRuns(session.id, 2)
+    const told = log.flatMap((event) => (event.kind === "tool.update" ? [event.status] : []))
+    expect(told).toEqual(["interrupted"])
+  })
+
   test("is refused from its deadline on, even before anybody has swept it", async () => {
     const { session, wait } = await waitingSession(rewake, "ask Which way?")
     await waitUntil(() => new Date().toISOString() >= wait.deadline_at, "the deadline")

@@ -95,6 +95,18 @@ describe.each(DATABASES)("agentctl is killed, on %s", (database) => {
     expect(late).toMatchObject({ status: 409, body: { code: "RESUME_TOKEN_REJECTED", reason: "revoked" } })
   })
 
+  test("[1] a tool call left open is closed once, with its own run, and not again when the next one ends", async () => {
+    rewake = await Rewake.start({ database })
+    const { task, session } = await rewake.createTask("run echo never")
+    await rewake.waitForEvent(session.id, (event) => event.kind === "run.waiting", "the question")
+    rewake.killDaemon()
+    await rewake.waitForRuns(session.id, 1)
+    await rewake.append(task.id, "remember kiwi")
+    const log = await rewake.waitForRuns(session.id, 2)
+    const run_id = interruptions(log)[0]?.run_id
+    expect(log.filter((event) => event.kind === "tool.update")).toMatchObject([{ run_id, status: "interrupted" }])
+  })
+
   test("[8] several sessions at once: each is interrupted once, one at rest is left alone", async () => {
     rewake = await Rewake.start({ database })
     const resting = await rewake.createTask("remember rest")
