@@ -59,6 +59,19 @@ const KNOWN: readonly Known[] = [
       { do: "kill", who: ["server", "daemon"], session: 0, via: 0, moment: { ms: 0 } },
     ],
   },
+  {
+    seed: 20012,
+    found: "a tool call that was left open by a dead daemon was closed once more with the next run",
+    setting: "sqlite",
+    steps: [
+      { do: "create", via: 0, agent: "demo", text: "run echo w20012n1 >> heard.txt" },
+      { do: "await", session: 0, for: "question" },
+      { do: "kill", who: ["daemon"], session: 0, via: 0, moment: { ms: 0 } },
+      { do: "await", session: 0, for: "end" },
+      { do: "send", session: 0, via: 0, text: "hello w20012n2", client_id: null, callers: 1 },
+      { do: "await", session: 0, for: "end" },
+    ],
+  },
 ]
 
 export const KNOWN_SCHEDULES: readonly Schedule[] = KNOWN.map(({ seed, setting, steps }) => ({

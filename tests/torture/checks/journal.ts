@@ -97,6 +97,14 @@ function essence(record: SpoolRecord | SessionEvent): string {
   }
 }
 
+const isOutput = (event: SessionEvent) =>
+  event.kind === "message.delta" ||
+  event.kind === "message.agent" ||
+  event.kind === "message.thought" ||
+  event.kind === "tool.call" ||
+  event.kind === "tool.update" ||
+  event.kind === "plan.updated"
+
 /** [3] Each run has exactly one end, and nothing that belongs to it stays open. */
 export function checkRuns({ name, log, rows }: SessionEvidence): Finding[] {
   const finding = (expected: string, found: string): Finding => ({
@@ -114,7 +122,8 @@ export function checkRuns({ name, log, rows }: SessionEvidence): Finding[] {
       const known = ends.get(run_id)
       if (known) known.push(event.kind)
       else findings.push(finding("an end only of a run that began", `${event.kind} of ${run_id}`))
-    }
+    } else if (isOutput(event) && event.run_id && (ends.get(event.run_id)?.length ?? 0) > 0)
+      findings.push(finding(`nothing of ${event.run_id} after its end`, JSON.stringify(event)))
   }
   for (const [run, kinds] of ends) if (kinds.length !== 1) findings.push(finding(`one end of ${run}`, kinds.join(", ") || "none"))
   if (rows.session.open_run_id !== null) findings.push(finding("no open run at rest", rows.session.open_run_id))
