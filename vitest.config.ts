@@ -17,6 +17,7 @@ export default defineConfig({
   resolve: { alias: { "@": root.replace(/\/$/, "") } },
   test: {
     pool: "forks",
+    setupFiles: ["tests/support/fixed-seed.ts"],
     silent: "passed-only",
     // The summary of `npm test` shows messages only: a cut list would not say which file it is about.
     chaiConfig: { truncateThreshold: 2000 },

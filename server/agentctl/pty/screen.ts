@@ -102,8 +102,8 @@ export class Screen {
       text += originMode ? `\x1b[?6l${save}\x1b[?6h` : save
     }
     if (region) text += `\x1b[${buffer.scrollTop + 1};${buffer.scrollBottom + 1}r`
-    // All of these moved the cursor.
-    if (region || originMode || saved || stops)
+    // All of these moved the cursor; and the serialiser, counting back from a line filled to its end, leaves it one column off.
+    if (buffer.x < cols || region || originMode)
       text += cursorTo(originMode ? buffer.y - buffer.scrollTop : buffer.y, Math.min(buffer.x, cols - 1))
     if (coreService.isCursorHidden) text += "\x1b[?25l"
     const { cursorStyle, cursorBlink } = coreService.decPrivateModes

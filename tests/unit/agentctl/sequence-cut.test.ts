@@ -52,6 +52,13 @@ async function look(cols: number, ...parts: Buffer[]) {
   return { rows, cursor: [active.cursorX, active.cursorY], type: active.type, modes: { ...terminal.modes } }
 }
 
+test("a cursor that was moved below a line filled to its end is where it was moved to", async () => {
+  const screen = new Screen({ cols: 20, rows: 5 }, 0, { answer: () => undefined, drew: () => undefined })
+  screen.write(bytes(`${" ".repeat(20)}\x1b[2;3H`))
+  await screen.settled()
+  expect((await look(20, screen.snapshot())).cursor).toEqual([2, 1])
+})
+
 test.each([
   // Lines that are filled to their end wrap, and scroll.
   { cols: 20, output: pieces() },
