@@ -17,10 +17,11 @@ const comesBackWords = {
   none: "Cannot come back",
 } as const
 
-/** What is worth knowing of it here and now: what it does when it is lost, and of one that is not here what it is; else why it cannot be used. */
+/** What is worth knowing of it here and now: what it does when it is lost, of one that is not here also what it is; else why it cannot be used. */
 function rowWords(agent: AgentSettings): string {
   if (agent.available) return `${comesBackWords[agent.comes_back]}${agent.comes_back_by === "observed" ? ", as it says itself" : ""}`
-  if (agent.found === null && agent.description) return `${agent.description} ${comesBackWords[agent.comes_back]}.`
+  if (agent.found === null && agent.description)
+    return agent.comes_back === "none" ? agent.description : `${agent.description} ${comesBackWords[agent.comes_back]}.`
   return agent.unavailable_reason ?? ""
 }
 

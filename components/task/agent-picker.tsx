@@ -54,15 +54,15 @@ export function AgentPicker({ agent, onChoose }: { agent: string; onChoose: (age
 
 function AwayAgent({ agent }: { agent: AgentInfo }) {
   const admin = useMe().data?.role === "admin"
+  // One that only runs in a terminal has no session to come back to, but its own conversation: "cannot come back" would be untrue.
+  const promises = agent.found === null && agent.installable && agent.comes_back !== "none"
   return (
     <div className="px-2 py-[5px]">
       <div className="flex items-center gap-3">
         <span className="min-w-0 flex-1 text-text-2">
           <span className="block font-[530]">{agent.name}</span>
           {agent.found === null && agent.description && <span className="block text-s">{agent.description}</span>}
-          <span className="block text-s text-text-3">
-            {agent.found === null && agent.installable ? comesBackSentence[agent.comes_back] : agent.unavailable_reason}
-          </span>
+          <span className="block text-s text-text-3">{promises ? comesBackSentence[agent.comes_back] : agent.unavailable_reason}</span>
         </span>
         {admin && agent.found === null && <InstallAgent agent={agent} />}
       </div>

@@ -31,8 +31,8 @@ export async function dismissForgetful(
   name: string,
 ): Promise<boolean> {
   const { ref, epoch } = live.owned
-  if (agent?.state !== "ready" || agent.agent_session_id === null || !showsNothing(agent.recollection)) return false
-  if (!(await conversed(deps, ref.id, agent.agent_session_id))) return false
+  if (agent?.state !== "ready" || agent.agent_session_id === null) return false
+  if (!(await hasForgotten(deps, ref.id, agent.agent_session_id, agent.recollection))) return false
   await client.stopAgent(ref.id, epoch)
   const { message } = new AgentForgot(name)
   await deps.journal.commit({
@@ -46,8 +46,16 @@ export async function dismissForgetful(
   return true
 }
 
+/** It shows that it holds nothing, of a conversation in which something was said. */
+export const hasForgotten = async (
+  deps: ExecutionDeps,
+  sessionId: string,
+  agentSessionId: string,
+  recollection: Recollection | undefined,
+): Promise<boolean> => showsNothing(recollection) && (await conversed(deps, sessionId, agentSessionId))
+
 /** A whole answer was given under this id. A turn cut short proves nothing: some agents keep none of it. */
-export async function conversed(deps: ExecutionDeps, sessionId: string, agentSessionId: string): Promise<boolean> {
+async function conversed(deps: ExecutionDeps, sessionId: string, agentSessionId: string): Promise<boolean> {
   const begun = await deps.db.sessionEvent.findFirst({
     where: { session_id: sessionId, kind: "agent.session_announced", payload: { contains: JSON.stringify(agentSessionId) } },
     orderBy: { seq: "asc" },

@@ -7,7 +7,7 @@ import { DaemonRefused, DaemonUnreachable, LaunchFailed } from "../executors"
 import { ids } from "../platform/ids"
 import { comebackFacts, planResume, type ResumePlan } from "../status"
 import type { Attached, ExecutionDeps, Live } from "./context"
-import { AgentForgot, conversed, showsNothing } from "./forgotten"
+import { AgentForgot, hasForgotten } from "./forgotten"
 import { chosenOptions, refusalNotes, settled, wantedOptions } from "./options"
 import { type Attempt, receipt } from "./receipt"
 import type { LoadedSession } from "./session-facts"
@@ -57,7 +57,7 @@ export async function startAgent(
       killPoint("resume.started")
       const answer = await launch(deps, live, loaded, attached, plan, options.sign_in)
       const { recollection, transcript_findings = [], refused_options: refusals = [] } = answer
-      if (plan.kind === "native" && showsNothing(recollection) && (await conversed(deps, session.id, plan.agent_session_id))) {
+      if (plan.kind === "native" && (await hasForgotten(deps, session.id, plan.agent_session_id, recollection))) {
         await attached.client.stopAgent(session.id, live.owned.epoch)
         throw new AgentForgot(session.agent)
       }
