@@ -9,8 +9,9 @@ const jsonFile = process.env.REWAKE_TEST_RESULTS
 export default defineConfig({
   testDir: "tests/e2e",
   testMatch: "*.spec.ts",
-  // Each spec starts its own server; two of them and a browser are what two cores carry.
-  workers: 1,
+  // Files run side by side, the tests of one file in sequence: most of them share a server.
+  workers: 2,
+  fullyParallel: false,
   retries: 0,
   forbidOnly: process.env.REWAKE_TEST_RUN !== undefined,
   timeout: 120_000,

@@ -5,8 +5,8 @@ const root = fileURLToPath(new URL(".", import.meta.url))
 const globalSetup = ["tests/support/global-setup.mjs"]
 const minutes = (count: number) => count * 60_000
 
-/** Real databases and processes: few files at a time, and long but finite limits, so that a hang is a failure. */
-const withServices = { globalSetup, maxWorkers: 2, testTimeout: minutes(2), hookTimeout: minutes(1), teardownTimeout: minutes(1) }
+/** Real databases and processes, which mostly wait: more files at a time than cores, and long but finite limits, so that a hang is a failure. */
+const withServices = { globalSetup, maxWorkers: 3, testTimeout: minutes(2), hookTimeout: minutes(1), teardownTimeout: minutes(1) }
 
 /** `groupOrder` keeps the layers apart when all of them run in one go: a killed process of one must not disturb another. */
 function project(name: string, groupOrder: number, settings: object) {
@@ -23,13 +23,14 @@ export default defineConfig({
     chaiConfig: { truncateThreshold: 2000 },
     allowOnly: !process.env.REWAKE_TEST_RUN,
     projects: [
-      project("unit", 0, { testTimeout: 20_000 }),
+      // Pure functions share a process: loading the modules again for every file would take longer than the tests.
+      project("unit", 0, { testTimeout: 20_000, isolate: false }),
       project("architecture", 1, { testTimeout: 60_000 }),
       project("integration", 2, withServices),
-      // Kills processes and waits for time to pass: anything else running would make it flaky.
-      project("recovery", 3, { ...withServices, maxWorkers: 1, fileParallelism: false }),
-      // Real agents, which `npm run test:agents` installs; the slowest takes seconds to start, and one test kills it four times.
-      project("agents", 4, { testTimeout: minutes(5), hookTimeout: minutes(1), maxWorkers: 1, fileParallelism: false }),
+      // Each test has its own folder, port and database, and mostly waits for processes.
+      project("recovery", 3, withServices),
+      // Real agents, which `npm run test:agents` installs: one file per agent, as many at a time as two cores bear.
+      project("agents", 4, { testTimeout: minutes(10), hookTimeout: minutes(2), maxWorkers: 3 }),
     ],
   },
 })

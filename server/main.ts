@@ -18,6 +18,13 @@ const dist = dirname(fileURLToPath(import.meta.url))
 const root = dirname(dist)
 
 const IMPATIENT_AFTER_MS = 1_000
+/**
+ * Longer than clients and reverse proxies keep an idle connection (60 s is common): if this side closed it first, a request sent
+ * at that moment would be lost, and a proxy would answer 502.
+ */
+const KEEP_ALIVE_MS = 75_000
+/** Must be longer than the above: Node counts the idle time before a request's headers as well. */
+const HEADERS_TIMEOUT_MS = 80_000
 
 class StartFailed extends Error {}
 
@@ -29,7 +36,9 @@ async function main() {
   await migrate(config.database, migrationsFolder(root))
 
   let answer: RequestListener = notReady
-  const http = createServer((request, response) => answer(request, response))
+  const http = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: HEADERS_TIMEOUT_MS }, (request, response) =>
+    answer(request, response),
+  )
   const port = await listenQuietly(http, config)
   const publicUrl = config.public_url ?? `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`
   publishToNextAuth(publicUrl, config.auth_secret)

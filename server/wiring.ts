@@ -24,7 +24,7 @@ import { openDatabase } from "./platform/database"
 import type { Logger } from "./platform/logger"
 import { createMetrics } from "./platform/metrics"
 import { createGateway } from "./realtime"
-import { findExpired, startReaper } from "./reaper"
+import { createReaper, findExpired } from "./reaper"
 import { bootSweep, recoverBeforeItsTurn, settleRestoredBackup, startBoot, startTakeoverSweep, startWaitSweep } from "./recovery"
 import { mintToken } from "./resume-tokens"
 import type { Services } from "./services"
@@ -173,7 +173,7 @@ export async function createServices(options: {
   }
   const waitSweep = startWaitSweep({ db, coordinator, clock, logger })
   let takeoverSweep: { stop: () => void } | null = null
-  let reaper: { stop: () => Promise<void> } | null = null
+  const reaper = createReaper({ db, clock, config, coordinator, store: archives, logger, attachments })
 
   if (config.admin && !(await people.any())) await people.createFirstAdmin({ ...config.admin, name: "Admin" })
   let setupCode = (await people.any()) ? null : newSecret("setup")
@@ -200,6 +200,7 @@ export async function createServices(options: {
       coordinator,
       insensitive: config.database.kind === "postgresql",
       findExpired: () => findExpired({ db, clock, config }),
+      archiveExpiredNow: reaper.runNow,
       store: config.archive,
     }),
     gateway,
@@ -220,7 +221,7 @@ export async function createServices(options: {
       ready = true
       await bootSweep(sweepDeps, restored)
       takeoverSweep = startTakeoverSweep(sweepDeps)
-      reaper = startReaper({ db, clock, config, coordinator, store: archives, logger, attachments })
+      reaper.start()
       const deleted = await db.task.findMany({ where: { deleted_at: { not: null } }, select: { id: true } })
       for (const { id } of deleted)
         await sessions.purgeTask(id).catch((error) => logger.warn({ task: id, err: error }, "deleted task could not be purged yet"))
@@ -230,7 +231,7 @@ export async function createServices(options: {
       waitSweep.stop()
       takeoverSweep?.stop()
       workers.stop()
-      await reaper?.stop()
+      await reaper.stop()
       await gateway.close()
       workspace.close()
       await coordinator.close()

@@ -1,6 +1,7 @@
 "use client"
 
 import type { ReactNode } from "react"
+import { Button } from "@/components/ui/button"
 import { cn } from "@/components/ui/cn"
 import { FormError } from "@/components/ui/field"
 import { Glyph } from "@/components/ui/glyph"
@@ -9,10 +10,10 @@ import { archiveErrorSentence, type DueArchive, dueWords, type KeptArchive } fro
 import { errorSentence } from "@/lib/client/error-sentence"
 import { formatAgo, formatBytes, formatFull, formatMoment, plural } from "@/lib/client/format"
 import { useNow } from "@/lib/client/hooks"
-import { useAdminArchives } from "@/lib/client/queries/admin"
+import { useAdminArchives, useArchiveExpiredNow } from "@/lib/client/queries/admin"
 import type { AdminArchives } from "@/lib/contracts/admin"
 
-/** What is kept of tasks that were put away, what goes next, and what stands in the way. */
+/** What is kept of archived tasks, what is archived next, and what stands in the way. */
 export function ArchivesPage() {
   const { data, error } = useAdminArchives()
   const now = useNow(5000)
@@ -44,8 +45,9 @@ function StoreLead({ store }: { store: AdminArchives["store"] }) {
 function Due({ due, now }: { due: readonly DueArchive[]; now: number }) {
   return (
     <List
-      title="Due to be put away"
-      lead="Nothing goes that is not in this list. Each is archived, the archive is verified, and only then its executor is deleted."
+      title="Expired"
+      lead="Only these executors will be deleted, each after its archive was made and verified."
+      action={due.length > 0 && <ArchiveNow />}
       nothing="No task has expired."
       items={due}
       heads={["Session", "Owner", "Expired", "What happens"]}
@@ -69,6 +71,24 @@ function Due({ due, now }: { due: readonly DueArchive[]; now: number }) {
       }}
       now={now}
     />
+  )
+}
+
+/** Begins a round now, also for those whose last try failed. The list below shows what is left to do. */
+function ArchiveNow() {
+  const run = useArchiveExpiredNow()
+  return (
+    <span className="flex items-center gap-2">
+      {run.isError && <FormError>{errorSentence(run.error)}</FormError>}
+      {run.isSuccess && (
+        <span role="status" className="text-s text-text-3">
+          {run.data.due === 0 ? "Nothing can be archived now." : `Archiving ${plural(run.data.due, "executor")}.`}
+        </span>
+      )}
+      <Button disabled={run.isPending} onClick={() => run.mutate()}>
+        Archive expired now
+      </Button>
+    </span>
   )
 }
 
@@ -127,16 +147,22 @@ type ListProps<T> = {
   heads: readonly [string, string, string, string]
   row: (item: T) => Row
   now: number
+  action?: ReactNode
 }
 
 /** One table; on a phone its cells stand below each other. */
-function List<T>({ title, lead, nothing, items, heads, row, now }: ListProps<T>) {
+function List<T>({ title, lead, nothing, items, heads, row, now, action }: ListProps<T>) {
   return (
     <section aria-label={title}>
-      <h2 className="flex items-baseline gap-2 font-[600] text-l">
-        {title} <span className="font-medium text-s text-text-3 tabular-nums">{items.length}</span>
-      </h2>
-      <p className="mb-2 text-text-3">{lead}</p>
+      <div className="mb-2 flex flex-wrap items-end justify-between gap-x-4 gap-y-2">
+        <div>
+          <h2 className="flex items-baseline gap-2 font-[600] text-l">
+            {title} <span className="font-medium text-s text-text-3 tabular-nums">{items.length}</span>
+          </h2>
+          <p className="text-text-3">{lead}</p>
+        </div>
+        {action}
+      </div>
       {items.length === 0 ? (
         <p className="rounded-md border border-line border-dashed px-4 py-5 text-center text-text-3">{nothing}</p>
       ) : (

@@ -71,7 +71,11 @@ export const AdminExecutor = z.object({
   error_message: z.string().nullable(),
 })
 
-/** What is kept, what is due to be put away, and what stands in the way. Nothing is deleted that this does not name first. */
+/** How many expired executors the round that was just begun will try to archive. */
+export const ArchiveRun = z.object({ due: z.number().int() })
+export type ArchiveRun = z.infer<typeof ArchiveRun>
+
+/** What is kept, what is due to be archived, and what stands in the way. Nothing is deleted that this does not name first. */
 export const AdminArchives = z.object({
   archives: z.array(
     z.object({

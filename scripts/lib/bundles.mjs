@@ -15,6 +15,17 @@ const common = {
   logLevel: "warning",
 }
 
+/**
+ * Packages that stay outside the server's bundles: native modules, what loads files of its own at run time, and optional ones
+ * that are not installed. All others are bundled: finding and loading their many files took a tenth of a start's CPU time.
+ */
+const LOADED_AT_RUN_TIME = [
+  ...["next", "better-sqlite3", "@node-rs/argon2", "@prisma/client", "@prisma/adapter-better-sqlite3", "@prisma/adapter-pg"],
+  ...["pino", "@aws-sdk/*", "pg-native", "bufferutil", "utf-8-validate"],
+]
+/** Bundled packages may still call `require` for modules of Node. */
+const REQUIRE = 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);'
+
 /** The server's programs: they run in the checkout, next to node_modules. */
 export function serverBundles(outdir, build) {
   return {
@@ -26,9 +37,9 @@ export function serverBundles(outdir, build) {
     },
     outdir,
     outExtension: { ".js": ".mjs" },
-    packages: "external",
+    external: LOADED_AT_RUN_TIME,
     // A server keeps the pages it was built with, also while a newer build is made next to it.
-    ...(build === null ? {} : { banner: { js: `globalThis[Symbol.for("rewake.pages")] = ${JSON.stringify(`.next/${build}`)};` } }),
+    banner: { js: `${REQUIRE}${build === null ? "" : `globalThis[Symbol.for("rewake.pages")] = ${JSON.stringify(`.next/${build}`)};`}` },
   }
 }
 
@@ -45,7 +56,7 @@ export function programBundles(outdir) {
     outExtension: { ".js": ".mjs" },
     // Only reached when better-sqlite3 is opened without `nativeBinding`, which would look for it in node_modules.
     external: ["bindings"],
-    banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
+    banner: { js: REQUIRE },
   }
 }
 
@@ -74,21 +85,26 @@ export function toolBundle(entryPoint, outfile) {
   return { ...common, entryPoints: [entryPoint], outfile, packages: "external" }
 }
 
-/** Kill points that kill, in place of those that do nothing: for the build that `npm run torture` runs, never for one that is served. */
-const armed = {
+/** Modules of lib/host/ with another module in their place. For the build that tests run, never for one that is served. */
+const REPLACED = /\/host\/(kill-point|durations)$/
+const replacements = {
   plugins: [
     {
-      name: "armed kill points",
+      name: "replacements for tests",
       setup: (build) =>
-        build.onResolve({ filter: /\/host\/kill-point$/ }, () => ({ path: inProject("tests", "torture", "armed-kill-point.ts") })),
+        build.onResolve({ filter: REPLACED }, ({ path, importer }) => {
+          const replacement = inProject("tests", "replacements", `${path.match(REPLACED)[1]}.ts`)
+          // A replacement may start from the module it replaces.
+          return importer === replacement ? undefined : { path: replacement }
+        }),
     },
   ],
 }
 
-/** Server, agentctl and demo agents with armed kill points, over the pages of the given build. */
-export async function buildArmed(outdir, build) {
-  await esbuild.build({ ...serverBundles(outdir, build), ...armed })
-  await buildPrograms(join(outdir, "programs"), armed)
+/** Server, agentctl and demo agents with the tests' replacements, over the pages of the given build. */
+export async function buildForTests(outdir, build) {
+  await esbuild.build({ ...serverBundles(outdir, build), ...replacements })
+  await buildPrograms(join(outdir, "programs"), replacements)
 }
 
 export { esbuild }

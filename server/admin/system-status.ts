@@ -7,7 +7,12 @@ import { decodeCursor, encodeCursor } from "../platform/page-cursor"
 import type { Sessions } from "../sessions"
 import { type ArchiveDeps, listArchives } from "./archives"
 
-type Deps = { sessions: Sessions; coordinator: Coordinator; insensitive: boolean } & ArchiveDeps
+type Deps = {
+  sessions: Sessions
+  coordinator: Coordinator
+  insensitive: boolean
+  archiveExpiredNow: () => Promise<{ due: number }>
+} & ArchiveDeps
 type Query = { filter: AdminFilter; q?: string | undefined; cursor?: string | undefined; limit: number }
 
 /** Filters as conditions on columns the log keeps: no session has to be derived to be counted. `running`: sessions whose agent is up. */
@@ -23,8 +28,8 @@ const conditions = (running: readonly string[]): Record<AdminFilter, object> => 
 const MOST_AGENTS = 10_000
 const RECOVERIES = 50
 
-/** The queries behind the status pages, and the two things an admin may do to another's session: wake it, stop it. */
-export function createSystemStatus({ db, sessions, coordinator, insensitive, findExpired, store }: Deps) {
+/** The queries behind the status pages, and what an admin may do there: resume or stop a session, archive what has expired. */
+export function createSystemStatus({ db, sessions, coordinator, insensitive, findExpired, archiveExpiredNow, store }: Deps) {
   async function listSessions(query: Query): Promise<AdminSessions> {
     const titled = query.q
       ? await db.task.findMany({
@@ -138,6 +143,13 @@ export function createSystemStatus({ db, sessions, coordinator, insensitive, fin
     else await coordinator.stop(session.id)
   }
 
-  return { listSessions, listRecoveries, listExecutors, listArchives: () => listArchives({ db, findExpired, store }), act }
+  return {
+    listSessions,
+    listRecoveries,
+    listExecutors,
+    listArchives: () => listArchives({ db, findExpired, store }),
+    archiveExpiredNow,
+    act,
+  }
 }
 export type SystemStatus = ReturnType<typeof createSystemStatus>

@@ -1,9 +1,7 @@
 import type { ServerResponse } from "node:http"
+import { DURATIONS } from "../../lib/host/durations"
 import { Failure } from "./failure"
 import type { Spool } from "./spool"
-
-/** A reader that hears nothing for longer may take the connection for dead. */
-const HEARTBEAT_MS = 10_000
 
 /**
  * Everything after `after`, then everything that comes, as it is on disk: a slow reader costs no memory, since its
@@ -50,7 +48,7 @@ export async function streamEvents(spool: Spool, after: number, spoolId: string 
 async function changedWithin(spool: Spool, closed: AbortSignal): Promise<boolean> {
   const patience = new AbortController()
   const giveUp = () => patience.abort()
-  const timer = setTimeout(giveUp, HEARTBEAT_MS)
+  const timer = setTimeout(giveUp, DURATIONS.heartbeatMs)
   closed.addEventListener("abort", giveUp)
   await spool.changed(patience.signal)
   clearTimeout(timer)

@@ -1,6 +1,7 @@
 import { AppError } from "../../lib/contracts/errors"
 import { isTerminalState, type SessionState } from "../../lib/contracts/status"
 import type { Runtime } from "../../lib/contracts/task"
+import { DURATIONS } from "../../lib/host/durations"
 import { killPoint } from "../../lib/host/kill-point"
 import { type AgentctlClient, DaemonUnreachable } from "../executors"
 import { isConflict, update } from "../journal"
@@ -16,10 +17,6 @@ import { markUnreachable, type Reconciled, reconcile } from "./reconcile"
 import { loadSession } from "./session-facts"
 import { expireWaits, refusalIsFinal, tendRun } from "./tend-run"
 import { wake } from "./wake"
-
-/** An unreachable executor is probed again and again, ever more rarely; it is never given up by itself. */
-const FIRST_RETRY_MS = 250
-const LAST_RETRY_MS = 60_000
 
 /** `sign_in`: the way in that a person chose for the agent, which is started anew with it. */
 export type PumpOptions = { wake?: boolean; fresh?: boolean; sign_in?: string | null }
@@ -82,9 +79,10 @@ export function createCoordinator(deps: ExecutionDeps) {
       },
     })
 
+  /** An unreachable executor is probed again and again, ever more rarely; it is never given up by itself. */
   function retryLater(live: Live) {
     if (live.retry || closed) return
-    const wait = Math.min(FIRST_RETRY_MS * 2 ** live.retries, LAST_RETRY_MS)
+    const wait = Math.min(DURATIONS.firstRetryMs * 2 ** live.retries, DURATIONS.lastRetryMs)
     live.retries += 1
     live.retry = setTimeout(() => {
       live.retry = null

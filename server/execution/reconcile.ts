@@ -54,6 +54,8 @@ export async function reconcile(deps: ExecutionDeps, live: Live, attach: Attach)
   const { reader } = await attach(live, client, daemon.spool_id)
   await reader.caughtUpTo(daemon.head)
   killPoint("reconcile.spool_read")
+  // The daemon may have an agent the journal never heard of: the last server died before it had read of its start.
+  const wasUp = loaded.executor.agent_execution_id !== null || loaded.session.open_run_id !== null || daemon.agent?.state === "ready"
   if (await dismissForgetful(deps, live, client, daemon, loaded.session.agent)) {
     daemon = await client.session(id)
     await reader.caughtUpTo(daemon.head)
@@ -62,7 +64,6 @@ export async function reconcile(deps: ExecutionDeps, live: Live, attach: Attach)
   // Before the executor is called ready: a tab opened in that moment would get its new shell, and what ended with the old one be forgotten.
   const terminals = await settleTerminals(deps, live, client, daemon.workspace_path)
   // Nothing was running when the last server went: there is nothing to account for.
-  const wasUp = loaded.executor.agent_execution_id !== null || loaded.session.open_run_id !== null
   if ((!live.accounted && (wasUp || terminals.kept.length > 0)) || terminals.ended.length > 0) {
     await writeReceipt(deps, live, client, { wasUp, processes: [...terminals.kept, ...terminals.ended], started })
   }

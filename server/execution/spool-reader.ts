@@ -1,4 +1,5 @@
 import { SpoolRecord } from "../../lib/contracts/agentctl/protocol"
+import { DURATIONS } from "../../lib/host/durations"
 import { killPoint } from "../../lib/host/kill-point"
 import { type AgentctlClient, DaemonRefused, readLineBatches } from "../executors"
 import type { Logger } from "../platform/logger"
@@ -7,9 +8,6 @@ import { Fenced, type Owned } from "./ownership"
 
 /** Acknowledging every record would double the calls; a daemon only needs it to cut its file now and then. */
 const ACK_INTERVAL_MS = 1_000
-
-/** The daemon sends a blank line every ten seconds. Without this a stopped one would look idle for ever. */
-const SILENCE_MS = 25_000
 
 export type ReaderEnd = { kind: "lost"; why: unknown } | { kind: "replaced"; spool_id: string } | { kind: "fenced" }
 
@@ -52,7 +50,8 @@ export function startSpoolReader(options: {
     // A daemon that was restarted has forgotten what was acknowledged, and may be holding its agent back for room.
     scheduleAck()
     const stream = await client.openEvents(owned.ref.id, n, spool_id, abort.signal)
-    stream.setTimeout(SILENCE_MS, () => stream.destroy(new Error("agentctl fell silent")))
+    // Without this a stopped daemon would look idle for ever.
+    stream.setTimeout(DURATIONS.streamSilenceMs, () => stream.destroy(new Error("agentctl fell silent")))
     let header = true
     for await (const lines of readLineBatches(stream)) {
       const records = lines.slice(header ? 1 : 0).map(parseLine)

@@ -24,6 +24,7 @@ import {
   type PutSession,
 } from "../../lib/contracts/agentctl/protocol"
 import type { Outcome } from "../../lib/contracts/waits"
+import { DURATIONS } from "../../lib/host/durations"
 import { ptyCalls } from "./pty-calls"
 import { workspaceCalls } from "./workspace-calls"
 
@@ -42,8 +43,6 @@ export class DaemonRefused extends Error {
 /** No answer: the call may or may not have been carried out. */
 export class DaemonUnreachable extends Error {}
 
-/** A daemon that accepts a connection and then says nothing is treated as silent, not as dead. */
-const CALL_TIMEOUT_MS = 10_000
 /** Agents take seconds to start and to load; the daemon itself gives up after a minute. */
 const AGENT_START_TIMEOUT_MS = 120_000
 /** A person signs in meanwhile; the daemon gives up first. */
@@ -82,7 +81,7 @@ export function createAgentctlClient(endpoint: Endpoint) {
   })
 
   /** node:http, because the first built-in fetch of a process may never settle when the peer is just starting. */
-  function call({ method, path, body, bytes, epoch, timeoutMs = CALL_TIMEOUT_MS }: Call): Promise<unknown> {
+  function call({ method, path, body, bytes, epoch, timeoutMs = DURATIONS.callMs }: Call): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const content = bytes ?? (body === undefined ? undefined : JSON.stringify(body))
       const type = bytes ? "application/octet-stream" : "application/json"
@@ -152,7 +151,7 @@ export function createAgentctlClient(endpoint: Endpoint) {
 
   return {
     endpoint,
-    health: (timeoutMs = CALL_TIMEOUT_MS) => ask(Health, { method: "GET", path: "/health", timeoutMs }),
+    health: (timeoutMs = DURATIONS.callMs) => ask(Health, { method: "GET", path: "/health", timeoutMs }),
     session: (id: string) => ask(DaemonSession, { method: "GET", path: path(id) }),
     putSession: (id: string, epoch: number, body: PutSession) =>
       ask(DaemonSession, { method: "PUT", path: path(id), body, epoch, timeoutMs: AGENT_START_TIMEOUT_MS }),

@@ -3,6 +3,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from "node:f
 import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import { AgentctlFile, PROTOCOL_VERSION } from "../../lib/contracts/agentctl/protocol"
+import { DURATIONS } from "../../lib/host/durations"
 import { killPoint } from "../../lib/host/kill-point"
 import { isSameProcess } from "../../lib/host/process-identity"
 import type { Logger } from "../platform/logger"
@@ -11,7 +12,6 @@ import { type Executor, LaunchFailed, type Probe } from "./executor"
 
 /** A daemon not healthy by then is reported as failed; the session stays open for another try. */
 const LAUNCH_TIMEOUT_MS = 20_000
-const PROBE_TIMEOUT_MS = 3_000
 /** agentctl's exit code when another daemon holds the folder. */
 const FOLDER_IS_LOCKED = 3
 
@@ -35,7 +35,7 @@ export function createStandaloneExecutor(options: Options): Executor {
     if (!published) return { kind: "dead", why: "no agentctl was started in this folder" }
     const client = createAgentctlClient({ url: published.endpoint, secret: published.secret, instance_id: published.instance_id })
     try {
-      const health = await client.health(PROBE_TIMEOUT_MS)
+      const health = await client.health(DURATIONS.probeMs)
       if (health.instance_id !== published.instance_id) return { kind: "dead", why: "another program answers at its address" }
       if (health.protocol > PROTOCOL_VERSION)
         return { kind: "unknown", why: `agentctl speaks protocol ${health.protocol}, newer than this server's` }

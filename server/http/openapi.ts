@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { AdminAct, AdminArchives, AdminExecutor, AdminSessions, AdminSessionsQuery, Recovery } from "../../lib/contracts/admin"
+import { AdminAct, AdminArchives, AdminExecutor, AdminSessions, AdminSessionsQuery, ArchiveRun, Recovery } from "../../lib/contracts/admin"
 import { PatchSetup, SessionSetup } from "../../lib/contracts/agent-setup"
 import { UploadQuery, UploadResult } from "../../lib/contracts/attachments"
 import { SessionEvent } from "../../lib/contracts/events"
@@ -296,7 +296,8 @@ export const calls: Call[] = [
   { method: "get", path: "/admin/sessions", summary: "Every session", query: AdminSessionsQuery, status: 200, answer: AdminSessions },
   { method: "post", path: "/admin/sessions", summary: "Resume or stop a session", body: AdminAct, status: 202, answer: OfSession },
   { method: "get", path: "/admin/recoveries", summary: "What each boot found and did", status: 200, answer: items(Recovery) },
-  { method: "get", path: "/admin/archives", summary: "Archives, and what is due to be put away", status: 200, answer: AdminArchives },
+  { method: "get", path: "/admin/archives", summary: "Archives, and what is due to be archived", status: 200, answer: AdminArchives },
+  { method: "post", path: "/admin/archives/run", summary: "Archive expired executors now", status: 202, answer: ArchiveRun },
   { method: "get", path: "/admin/executors", summary: "Executors", status: 200, answer: items(AdminExecutor) },
   {
     method: "post",

@@ -1,4 +1,5 @@
 import pg from "pg"
+import { DURATIONS } from "../../lib/host/durations"
 import { killPoint } from "../../lib/host/kill-point"
 import { type Answer, applyBatch, type WriteRequest, type WriteResult } from "./apply-batch"
 import { CHANNEL, type Notice, toPayload } from "./notices"
@@ -19,7 +20,9 @@ export function openPostgresWriter(url: string, origin = ""): Writer {
       connection = null
     })
     await client.connect()
-    await client.query("SET synchronous_commit = on")
+    // A server that is stopped or cut off in the middle of a transaction holds its row locks: without a limit, no other server
+    // could ever take over those sessions.
+    await client.query(`SET synchronous_commit = on; SET idle_in_transaction_session_timeout = ${DURATIONS.leaseMs}`)
     return client
   }
 

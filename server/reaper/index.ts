@@ -1,2 +1,2 @@
 export { findExpired } from "./find-expired"
-export { startReaper } from "./reaper"
+export { createReaper } from "./reaper"

@@ -1,4 +1,5 @@
 import { hostname } from "node:os"
+import { DURATIONS } from "../../lib/host/durations"
 import { killPoint } from "../../lib/host/kill-point"
 import { isSameProcess, processStartTime } from "../../lib/host/process-identity"
 import { insert, isConflict, type Journal, update, updateAny } from "../journal"
@@ -6,10 +7,6 @@ import type { Database } from "../platform/database"
 import { ids } from "../platform/ids"
 import type { Logger } from "../platform/logger"
 import { markFolder } from "./restored-backup"
-
-/** A server silent for so long has lost its sessions to whoever claims them. */
-export const LEASE_MS = 15_000
-export const RENEW_MS = 5_000
 
 /** One life of this server: a lease in the database, renewed until it ends. The database's clock decides, not ours. */
 export async function startBoot(options: {
@@ -31,7 +28,7 @@ export async function startBoot(options: {
       pid: process.pid,
       identity: processStartTime(process.pid) ?? "",
       started_at: new Date().toISOString(),
-      lease_until: { db_now: LEASE_MS },
+      lease_until: { db_now: DURATIONS.leaseMs },
       renewals: 0,
       ended_at: null,
     }),
@@ -41,7 +38,9 @@ export async function startBoot(options: {
   await markFolder(options.data_dir, { boot_id: id, renewals })
 
   async function renew(still: { lease_until?: { gt: { db_now: number } }; ended_at?: null }) {
-    await journal.write([update("boots", { id, ...still }, { lease_until: { db_now: LEASE_MS }, renewals: { inc: 1 }, ended_at: null })])
+    await journal.write([
+      update("boots", { id, ...still }, { lease_until: { db_now: DURATIONS.leaseMs }, renewals: { inc: 1 }, ended_at: null }),
+    ])
     renewals += 1
     await markFolder(options.data_dir, { boot_id: id, renewals })
   }
@@ -64,7 +63,7 @@ export async function startBoot(options: {
     renewing = true
     await renewOrEnd().catch((error) => logger.warn({ err: error }, "lease could not be renewed"))
     renewing = false
-  }, RENEW_MS)
+  }, DURATIONS.leaseRenewalMs)
   timer.unref()
 
   async function isAlive(bootId: string): Promise<boolean> {
@@ -84,7 +83,7 @@ export async function startBoot(options: {
       const open = await db.boot.findMany({ where: { ended_at: null, NOT: { id } } })
       for (const boot of open) {
         if (await isAlive(boot.id)) continue
-        const ended_at = new Date(Date.parse(boot.lease_until) - LEASE_MS).toISOString()
+        const ended_at = new Date(Date.parse(boot.lease_until) - DURATIONS.leaseMs).toISOString()
         await journal.write([updateAny("boots", { id: boot.id, ended_at: null, lease_until: boot.lease_until }, { ended_at })])
       }
     },

@@ -1,6 +1,5 @@
+import { DURATIONS } from "../../lib/host/durations"
 import { type Left, leftBehind, recoverSessions, type SweepDeps } from "./boot-sweep"
-
-const INTERVAL_MS = 5_000
 
 /** Sessions of servers whose lease ran out: found every few seconds, so that another server goes on without a restart of anything. */
 export function startTakeoverSweep(deps: SweepDeps) {
@@ -17,7 +16,7 @@ export function startTakeoverSweep(deps: SweepDeps) {
     } finally {
       running = false
     }
-  }, INTERVAL_MS)
+  }, DURATIONS.sweepMs)
   timer.unref()
   return { stop: () => clearInterval(timer) }
 }

@@ -1,9 +1,8 @@
+import { DURATIONS } from "../../lib/host/durations"
 import type { Coordinator } from "../execution"
 import type { Clock } from "../platform/clock"
 import type { Database } from "../platform/database"
 import type { Logger } from "../platform/logger"
-
-const INTERVAL_MS = 5_000
 
 /** Questions past their deadline: found by index every few seconds, ended by whoever owns the session. */
 export function startWaitSweep({
@@ -28,7 +27,7 @@ export function startWaitSweep({
     } catch (error) {
       logger.warn({ err: error }, "wait sweep failed")
     }
-  }, INTERVAL_MS)
+  }, DURATIONS.sweepMs)
   timer.unref()
   return { stop: () => clearInterval(timer) }
 }

@@ -1,11 +1,9 @@
+import { DURATIONS } from "../../lib/host/durations"
 import { killPoint } from "../../lib/host/kill-point"
 import type { Person } from "../auth"
 import { isConflict } from "../journal"
 import type { Session } from "../platform/database"
 import { refOf, requireWorker, type WorkerDeps } from "./deps"
-
-/** A daemon that was away is told again after this; a server that dies meanwhile leaves it to whoever finds the daemon next. */
-const TELL_AGAIN_MS = 5_000
 
 /** Closed by its row first: whatever dies afterwards, nobody can open it again, and what runs in it is ended when it is found. */
 export function createCloser(deps: WorkerDeps) {
@@ -16,6 +14,7 @@ export function createCloser(deps: WorkerDeps) {
     await place.call((epoch) => place.client.removePty(session.id, epoch, workerId))
   }
 
+  /** For a daemon that did not answer; a server that dies meanwhile leaves it to the one that reconciles the session next. */
   function endLater(sessionId: string, workerId: string) {
     const timer = setTimeout(async () => {
       const session = await deps.db.session.findUnique({ where: { id: sessionId } }).catch(() => null)
@@ -24,7 +23,7 @@ export function createCloser(deps: WorkerDeps) {
         () => owed.delete(workerId),
         () => owed.has(workerId) && endLater(sessionId, workerId),
       )
-    }, TELL_AGAIN_MS)
+    }, DURATIONS.closeRetryMs)
     timer.unref()
     owed.set(workerId, timer)
   }

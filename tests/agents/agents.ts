@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import type { AgentId } from "../../lib/contracts/task"
 
@@ -9,53 +9,71 @@ export type RealAgent = {
   id: AgentId
   /** The agent's own settings for a model on loopback; nothing of it is Rewake's. */
   configure(home: Home): Record<string, string>
-  /** On its screen when it waits for words in a terminal; null where that does not show before the first key. */
-  waits: RegExp | null
-  /** What a person answers when it first asks about a folder in a terminal. */
-  trust(home: string, workspace: string): void
   /** Removes what the agent itself keeps of a conversation. */
   loseSession(home: string, agentSessionId: string): void
 }
 
-export const REAL_AGENTS: readonly RealAgent[] = [
-  {
-    id: "opencode",
-    configure({ folder, model_url }) {
-      // What the model takes is not asked of it: a picture it is not said to take would be left out.
-      const sees = { attachment: true, modalities: { input: ["text", "image"], output: ["text"] } }
-      const models = { scripted: { name: "Scripted", tool_call: true, ...sees, limit: { context: 200_000, output: 8000 } } }
-      write(
-        join(folder, ".config", "opencode", "opencode.json"),
-        JSON.stringify({
-          autoupdate: false,
-          share: "disabled",
-          model: "test/scripted",
-          small_model: "test/scripted",
-          enabled_providers: ["test"],
-          permission: { bash: "ask", edit: "ask" },
-          provider: {
-            test: { npm: "@ai-sdk/openai-compatible", name: "Test", options: { baseURL: `${model_url}/v1`, apiKey: "test" }, models },
-          },
-        }),
-      )
-      return {
-        OPENCODE_DISABLE_AUTOUPDATE: "1",
-        OPENCODE_DISABLE_MODELS_FETCH: "1",
-        OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
-        OPENCODE_DISABLE_DEFAULT_PLUGINS: "1",
-        OPENCODE_DISABLE_SHARE: "1",
-      }
-    },
-    waits: /commands/,
-    trust: () => undefined,
-    loseSession: (home) => removeFiles(join(home, ".local", "share", "opencode"), "opencode.db"),
+/** An agent that is also tested as a program in a terminal. */
+export type TerminalAgent = RealAgent & {
+  /** Its field for words, as it is on the screen when it can be typed into. */
+  waits: RegExp
+  /** What a user answers when it first asks about a folder. */
+  trust(home: string, workspace: string): void
+  /** Whether these words are in the files it keeps its conversations in. */
+  remembers(home: string, words: string): boolean
+}
+
+/** OpenCode asks npm for this at every start unless the folder of its settings says that it was installed. */
+const OPENCODE_PLUGIN = { dependencies: { "@opencode-ai/plugin": "*" } }
+
+export const OPENCODE: TerminalAgent = {
+  id: "opencode",
+  configure({ folder, model_url }) {
+    // What the model takes is not asked of it: a picture it is not said to take would be left out.
+    const sees = { attachment: true, modalities: { input: ["text", "image"], output: ["text"] } }
+    const models = { scripted: { name: "Scripted", tool_call: true, ...sees, limit: { context: 200_000, output: 8000 } } }
+    const settings = join(folder, ".config", "opencode")
+    write(
+      join(settings, "opencode.json"),
+      JSON.stringify({
+        autoupdate: false,
+        share: "disabled",
+        model: "test/scripted",
+        small_model: "test/scripted",
+        enabled_providers: ["test"],
+        permission: { bash: "ask", edit: "ask" },
+        provider: {
+          test: { npm: "@ai-sdk/openai-compatible", name: "Test", options: { baseURL: `${model_url}/v1`, apiKey: "test" }, models },
+        },
+      }),
+    )
+    mkdirSync(join(settings, "node_modules"))
+    write(join(settings, "package.json"), JSON.stringify(OPENCODE_PLUGIN))
+    write(join(settings, "package-lock.json"), JSON.stringify({ packages: { "": OPENCODE_PLUGIN } }))
+    // Reading its catalogue of every model there is takes a third of the CPU time of a start; the model under test is in the settings.
+    const catalogue = join(settings, "models.json")
+    write(catalogue, "{}")
+    return {
+      OPENCODE_MODELS_PATH: catalogue,
+      OPENCODE_DISABLE_AUTOUPDATE: "1",
+      OPENCODE_DISABLE_MODELS_FETCH: "1",
+      OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
+      OPENCODE_DISABLE_DEFAULT_PLUGINS: "1",
+      OPENCODE_DISABLE_SHARE: "1",
+    }
   },
-  {
-    id: "codex",
-    configure({ folder, model_url }) {
-      write(
-        join(folder, ".codex", "config.toml"),
-        `model = "gpt-5.5"
+  loseSession: (home) => removeFiles(opencodeData(home), "opencode.db"),
+  waits: /Scripted Test/,
+  trust: () => undefined,
+  remembers: (home, words) => filesHold(opencodeData(home), "opencode.db", words),
+}
+
+export const CODEX: RealAgent = {
+  id: "codex",
+  configure({ folder, model_url }) {
+    write(
+      join(folder, ".codex", "config.toml"),
+      `model = "gpt-5.5"
 model_provider = "test"
 approval_policy = "on-request"
 sandbox_mode = "workspace-write"
@@ -77,43 +95,40 @@ supports_websockets = false
 request_max_retries = 0
 stream_max_retries = 0
 `,
-      )
-      return { CODEX_HOME: join(folder, ".codex"), TEST_MODEL_KEY: "test", INITIAL_AGENT_MODE: "workspace-write" }
-    },
-    waits: null,
-    trust(home, workspace) {
-      const file = join(home, ".codex", "config.toml")
-      const table = `[projects."${workspace}"]`
-      if (!readFileSync(file, "utf8").includes(table)) appendFileSync(file, `\n${table}\ntrust_level = "trusted"\n`)
-    },
-    loseSession: (home, id) => removeFiles(join(home, ".codex", "sessions"), id),
+    )
+    return { CODEX_HOME: join(folder, ".codex"), TEST_MODEL_KEY: "test", INITIAL_AGENT_MODE: "workspace-write" }
   },
-  {
-    id: "claude-code",
-    configure({ folder, model_url }) {
-      // In a terminal it would first ask for a theme, and whether the key is meant.
-      const answered = { hasCompletedOnboarding: true, theme: "dark", customApiKeyResponses: { approved: ["test"], rejected: [] } }
-      write(join(folder, ".claude", ".claude.json"), JSON.stringify(answered))
-      return {
-        ANTHROPIC_BASE_URL: model_url,
-        ANTHROPIC_API_KEY: "test",
-        CLAUDE_CONFIG_DIR: join(folder, ".claude"),
-        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
-        DISABLE_TELEMETRY: "1",
-        DISABLE_ERROR_REPORTING: "1",
-        DISABLE_AUTOUPDATER: "1",
-      }
-    },
-    waits: /❯/,
-    trust(home, workspace) {
-      const file = join(home, ".claude", ".claude.json")
-      const settings = JSON.parse(readFileSync(file, "utf8")) as { projects?: Record<string, object> }
-      const projects = { ...settings.projects, [workspace]: { ...settings.projects?.[workspace], hasTrustDialogAccepted: true } }
-      write(file, JSON.stringify({ ...settings, projects }))
-    },
-    loseSession: (home, id) => removeFiles(join(home, ".claude", "projects"), id),
+  loseSession: (home, id) => removeFiles(join(home, ".codex", "sessions"), id),
+}
+
+export const CLAUDE_CODE: TerminalAgent = {
+  id: "claude-code",
+  configure({ folder, model_url }) {
+    // In a terminal it would first ask for a theme, and whether the key is meant.
+    const answered = { hasCompletedOnboarding: true, theme: "dark", customApiKeyResponses: { approved: ["test"], rejected: [] } }
+    write(join(folder, ".claude", ".claude.json"), JSON.stringify(answered))
+    return {
+      ANTHROPIC_BASE_URL: model_url,
+      ANTHROPIC_API_KEY: "test",
+      CLAUDE_CONFIG_DIR: join(folder, ".claude"),
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+      DISABLE_TELEMETRY: "1",
+      DISABLE_ERROR_REPORTING: "1",
+      DISABLE_AUTOUPDATER: "1",
+    }
   },
-]
+  loseSession: (home, id) => removeFiles(claudeConversations(home), id),
+  waits: /^─+\n❯.*\n─+$/m,
+  trust(home, workspace) {
+    const file = join(home, ".claude", ".claude.json")
+    const settings = JSON.parse(readFileSync(file, "utf8")) as { projects?: Record<string, object> }
+    const projects = { ...settings.projects, [workspace]: { ...settings.projects?.[workspace], hasTrustDialogAccepted: true } }
+    write(file, JSON.stringify({ ...settings, projects }))
+  },
+  remembers: (home, words) => filesHold(claudeConversations(home), ".jsonl", words),
+}
+
+export const REAL_AGENTS: readonly RealAgent[] = [OPENCODE, CODEX, CLAUDE_CODE]
 
 /** Everything a real person's setup would bring along is turned away. */
 export const homeEnvironment = (folder: string): Record<string, string> => ({
@@ -128,13 +143,24 @@ export const homeEnvironment = (folder: string): Record<string, string> => ({
   IS_SANDBOX: "",
 })
 
+const opencodeData = (home: string) => join(home, ".local", "share", "opencode")
+const claudeConversations = (home: string) => join(home, ".claude", "projects")
+
 function write(file: string, content: string) {
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, content)
 }
 
 function removeFiles(folder: string, naming: string) {
-  const found = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => basename(name).includes(naming))
+  const found = filesNamed(folder, naming)
   if (found.length === 0) throw new Error(`nothing in ${folder} is named ${naming}`)
-  for (const name of found) rmSync(join(folder, name), { recursive: true, force: true })
+  for (const file of found) rmSync(file, { recursive: true, force: true })
 }
+
+const filesHold = (folder: string, naming: string, words: string): boolean =>
+  filesNamed(folder, naming).some((file) => readFileSync(file).includes(words))
+
+const filesNamed = (folder: string, naming: string): string[] =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => basename(name).includes(naming))
+    .map((name) => join(folder, name))

@@ -2,8 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
 import { expect } from "vitest"
-import type { EventOf, SessionEvent } from "../../lib/contracts/events"
+import type { SessionEvent } from "../../lib/contracts/events"
 import { processStartTime } from "../../lib/host/process-identity"
+import { ofKind } from "../support/events"
 import { Rewake } from "../support/server"
 import { waitUntil } from "../support/wait-until"
 import { homeEnvironment, type RealAgent } from "./agents"
@@ -12,7 +13,7 @@ import { type Model, startModel } from "./model/server"
 export type Workbench = { rewake: Rewake; model: Model; home: string; stop: () => Promise<void> }
 
 /** A real Rewake for one real agent whose model is scripted and whose home is a temporary folder. */
-export async function openWorkbench(agent: RealAgent, settings: Record<string, string> = {}): Promise<Workbench> {
+export async function openWorkbench(agent: RealAgent): Promise<Workbench> {
   const installed = process.env.REWAKE_TEST_AGENTS
   if (!installed) throw new Error("npm run test:agents installs the agents and says where they are")
   const home = mkdtempSync(join(tmpdir(), "rewake-home-"))
@@ -22,7 +23,6 @@ export async function openWorkbench(agent: RealAgent, settings: Record<string, s
     ...homeEnvironment(home),
     ...agent.configure({ folder: home, model_url: model.url }),
     PATH: `${installed}${delimiter}${process.env.PATH}`,
-    ...settings,
   }
   const rewake = await Rewake.start({ env })
   // Two starts in a row of the slowest agent, on a machine that has other things to do.
@@ -34,9 +34,6 @@ export async function openWorkbench(agent: RealAgent, settings: Record<string, s
   }
   return { rewake, model, home, stop }
 }
-
-export const ofKind = <K extends SessionEvent["kind"]>(log: readonly SessionEvent[], kind: K) =>
-  log.filter((event): event is EventOf<K> => event.kind === kind)
 
 export const lastReceipt = (log: readonly SessionEvent[]) => ofKind(log, "recovery.receipt").at(-1)
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { importProblem, MAY_READ_ENVIRONMENT, packageProblem } from "./layers"
+import { importProblem, MAY_READ_ENVIRONMENT, packageProblem, placeProblem } from "./layers"
 import { importsOf, PRODUCT_FOLDERS, readsEnvironment, sourceFiles } from "./source-files"
 
 const files = sourceFiles(PRODUCT_FOLDERS, /\.tsx?$/)
@@ -15,6 +15,10 @@ describe("the product", () => {
       ].flatMap(([target, problem]) => (problem === null ? [] : [`${file.path} imports ${target}: ${problem}`]))
     })
     expect(problems).toEqual([])
+  })
+
+  test("has a place on the map for every file", () => {
+    expect(files.flatMap(({ path }) => placeProblem(path) ?? [])).toEqual([])
   })
 
   test("reads the environment in the listed places only", () => {
@@ -78,6 +82,17 @@ describe("the rules", () => {
     ["components/session/view.tsx", "node:fs"],
   ])("%s may not use the package %s", (file, name) => {
     expect(packageProblem(file, name)).not.toBeNull()
+  })
+
+  test.each([
+    ["server/main.ts", "server/telemetry/index.ts"],
+    ["server/telemetry/index.ts", "server/platform/ids.ts"],
+    ["server/telemetry.ts", "server/journal/index.ts"],
+  ])("an unlisted module of the server has no place: %s imports %s", (file, target) => {
+    expect(importProblem(file, target)).toContain("server/telemetry has no rank")
+  })
+  test.each(["server/telemetry/index.ts", "server/telemetry.ts"])("%s is refused although it imports nothing", (file) => {
+    expect(placeProblem(file)).toContain("server/telemetry has no rank")
   })
 
   test("imports are found however they are written", () => {

@@ -24,8 +24,9 @@ const SERVER_RANKS: Record<string, number> = {
   http: 7,
 }
 
-/** Start-up and transport: the server's own top-level files stand with http. */
+/** Start-up and transport: the server's own top-level files rank with http. */
 const TOP_RANK = 7
+const TOP_LEVEL_FILES = ["main", "wiring", "cli", "services"]
 
 /** Outside the server: each layer may import only what is listed, and itself. */
 const LAYERS: Record<string, readonly string[]> = {
@@ -59,9 +60,17 @@ function serverModule(file: string): string {
     .replace(/\.tsx?$/, "")
 }
 
+/** Undefined for programs of their own, and for a module that the table does not list yet. */
 function rankOf(layer: string): number | undefined {
   const name = layer.slice("server/".length)
-  return SERVER_RANKS[name] ?? (name.includes("/") || name === "agentctl" ? undefined : TOP_RANK)
+  return TOP_LEVEL_FILES.includes(name) ? TOP_RANK : SERVER_RANKS[name]
+}
+
+/** Why `file` has no place on the map, or null. An unlisted module must fail: by default it could import everything. */
+export function placeProblem(file: string): string | null {
+  const layer = layerOf(file)
+  if (layer in LAYERS || !layer.startsWith("server/") || rankOf(layer) !== undefined) return null
+  return `${layer} has no rank: list it in SERVER_RANKS and in ARCHITECTURE.md`
 }
 
 /** What is wrong with `file` importing `target` (both paths from the project's root), or null. */
@@ -82,9 +91,10 @@ export function importProblem(file: string, target: string): string | null {
 }
 
 function serverImportProblem(from: string, to: string, target: string): string | null {
+  if (to in LAYERS) return `${to} is a program of its own`
   const fromRank = rankOf(from)
   const toRank = rankOf(to)
-  if (fromRank === undefined || toRank === undefined) return `${to} is a program of its own`
+  if (fromRank === undefined || toRank === undefined) return `${fromRank === undefined ? from : to} has no rank`
   const bothOnTop = fromRank === TOP_RANK && toRank === TOP_RANK
   if (toRank >= fromRank && !bothOnTop) return `${from} (rank ${fromRank}) may not import ${to} (rank ${toRank})`
   // The platform is a box of tools without a door; every other module is entered by its index.ts.

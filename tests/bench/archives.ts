@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join, resolve } from "node:path"
+import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import type { SessionEvent } from "../../lib/contracts/events"
 import { packed, putRestore, restored } from "../support/archives"
@@ -20,7 +20,7 @@ const LONGEST_MS = 5 * 60_000
 /** Archive and restore of a repository's worktree, next to tar and zstd over the same files in the same run. */
 export async function measureArchives(): Promise<Figure[]> {
   const figures: Figure[] = []
-  for (const size of SIZES) figures.push(...(await measure(resolve("dist/programs"), size)))
+  for (const size of SIZES) figures.push(...(await measure(size)))
   for (const size of SIZES) figures.push(await measureServer(size))
   return figures
 }
@@ -57,11 +57,11 @@ async function longWait(look: () => Promise<SessionEvent[]>, kind: SessionEvent[
   throw new Error(`${kind} did not come`)
 }
 
-async function measure(programs: string, { files, bytes }: { files: number; bytes: number }): Promise<Figure[]> {
+async function measure({ files, bytes }: { files: number; bytes: number }): Promise<Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), "rewake-bench-archives-"))
   const dataDir = join(folder, "data")
   mkdirSync(dataDir)
-  const daemon = await Daemon.start(programs, dataDir)
+  const daemon = await Daemon.start(dataDir)
   try {
     const path = join(dataDir, "workspaces/sess_b")
     const workspace = {

@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join, resolve } from "node:path"
+import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import { type IPty, spawn } from "node-pty"
 import { Daemon } from "../support/daemon"
@@ -25,7 +25,7 @@ export async function measureTerminals(): Promise<Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), "rewake-bench-terminals-"))
   const dataDir = join(folder, "data")
   mkdirSync(dataDir)
-  const daemon = await Daemon.start(resolve("dist/programs"), dataDir)
+  const daemon = await Daemon.start(dataDir)
   try {
     await daemon.putSession(S)
     return [

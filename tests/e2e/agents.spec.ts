@@ -1,19 +1,16 @@
 import { resolve } from "node:path"
 import { expect, test } from "@playwright/test"
-import { Rewake } from "../support/server"
-import { newTask, signIn, transcriptText } from "./pages"
+import type { Rewake } from "../support/server"
+import { expectTranscript, newTask, openPage } from "./pages"
+import { useSharedServer } from "./use-server"
 
 let rewake: Rewake
-test.beforeAll(async () => {
-  rewake = await Rewake.start()
-})
-test.afterAll(async () => {
-  await rewake?.stop()
+useSharedServer((started) => {
+  rewake = started
 })
 
 test("an admin adds an agent with a key, gives it a task, and the key is never shown again", async ({ page }) => {
-  await signIn(page, rewake.url)
-  await page.goto(`${rewake.url}/admin/agents`)
+  await openPage(page, `${rewake.url}/admin/agents`)
   await page.getByRole("button", { name: "Add an agent…" }).click()
   const dialog = page.getByRole("dialog", { name: "Add an agent" })
   await dialog.getByLabel("Name").fill("House agent")
@@ -34,12 +31,12 @@ test("an admin adds an agent with a key, gives it a task, and the key is never s
   await expect(row).toContainText("HOUSE_KEY set")
   expect(await page.content()).not.toContain("a-very-private-value")
 
-  await page.goto(rewake.url)
+  await openPage(page, rewake.url)
   await page.getByRole("button", { name: /^Agent:/ }).click()
   await page.getByRole("menuitemradio", { name: /House agent/ }).click()
   await newTask(page, rewake.url, "remember medlar")
-  await expect.poll(() => transcriptText(page)).toContain("medlar")
-  await page.goto(`${rewake.url}/admin/agents`)
+  await expectTranscript(page).toContain("medlar")
+  await openPage(page, `${rewake.url}/admin/agents`)
   await expect(row).toContainText("Comes back with its own memory, as it says itself")
   await row.getByRole("button", { name: "Remove House agent" }).click()
   await page.getByRole("dialog", { name: "Remove House agent?" }).getByRole("button", { name: "Remove", exact: true }).click()

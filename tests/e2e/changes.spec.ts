@@ -2,20 +2,19 @@ import { execFileSync } from "node:child_process"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, type Page, test } from "@playwright/test"
-import { Rewake } from "../support/server"
-import { newTask, signIn, transcriptText } from "./pages"
+import type { Rewake } from "../support/server"
+import { expectTranscript, openPage, openTask, sessionIdIn, taskIdIn } from "./pages"
+import { addSession, useSharedServer } from "./use-server"
 
 let rewake: Rewake
-test.beforeEach(async ({ page }) => {
-  rewake = await Rewake.start()
-  await signIn(page, rewake.url)
+useSharedServer((started) => {
+  rewake = started
 })
-test.afterEach(() => rewake.stop())
 
 const tab = (page: Page, name: RegExp) => page.getByRole("tab", { name })
 
 async function workspaceOf(url: string): Promise<string> {
-  const sessionId = new URL(url).pathname.split("/").at(-1) ?? ""
+  const sessionId = sessionIdIn(url)
   await rewake.waitForRuns(sessionId, 1)
   const { body } = await rewake.api<{ worktree_path: string }>("GET", `/api/v1/sessions/${sessionId}/status`)
   return body.worktree_path
@@ -24,14 +23,14 @@ const git = (cwd: string, ...args: string[]) =>
   execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@example.com", ...args], { cwd, encoding: "utf8" })
 
 test("the open changes follow the agent's edits; a comment on a line reaches it", async ({ page }) => {
-  const url = await newTask(page, rewake.url, "write notes.txt first line")
+  const url = await openTask(page, rewake, "write notes.txt first line")
   await expect(tab(page, /^Changes 1/)).toBeVisible()
   await tab(page, /^Changes/).click()
   const lines = page.getByRole("region", { name: "Changed lines" })
   await expect(lines.getByText("first line")).toBeVisible()
 
   // The agent goes on, and nobody reloads.
-  await rewake.append(Number(/tasks\/(\d+)/.exec(url)?.[1]), "write second.txt from the agent")
+  await rewake.append(taskIdIn(url), "write second.txt from the agent")
   await expect(lines.getByText("from the agent")).toBeVisible()
   await expect(tab(page, /^Changes 2/)).toBeVisible()
 
@@ -49,14 +48,12 @@ test("the open changes follow the agent's edits; a comment on a line reaches it"
   await expect(page.getByRole("article", { name: "Sent comment on line 1" })).toBeVisible()
   await expect(page.getByRole("button", { name: /^Send/ })).toHaveCount(0)
   await tab(page, /^Chat/).click()
-  await expect.poll(() => transcriptText(page)).toContain("notes.txt, line 1 > first line Say hello first.")
-  await expect.poll(() => transcriptText(page)).toContain("I have seen 3 messages from you")
+  await expectTranscript(page).toContain("notes.txt, line 1 > first line Say hello first.")
+  await expectTranscript(page).toContain("I have seen 3 messages from you")
 })
 
-test("five thousand changed lines keep only what is in sight in the page, and the reader's place while the agent edits above", async ({
-  page,
-}) => {
-  const url = await newTask(page, rewake.url, "remember changes")
+test("5000 changed lines are virtualized and keep the scroll position while the agent edits above", async ({ page }) => {
+  const url = await openTask(page, rewake, "remember changes")
   const root = await workspaceOf(url)
   const text = (word: string) => Array.from({ length: 5000 }, (_, i) => `${word} ${i + 1}\n`).join("")
   writeFileSync(join(root, "long.txt"), text("line"))
@@ -99,7 +96,7 @@ test("five thousand changed lines keep only what is in sight in the page, and th
 })
 
 test("files are browsed, read, uploaded and downloaded, and replacing one asks first", async ({ page }) => {
-  const url = await newTask(page, rewake.url, "write readme.md # Hello")
+  const url = await openTask(page, rewake, "write readme.md # Hello")
   const root = await workspaceOf(url)
   mkdirSync(join(root, "src"))
   writeFileSync(join(root, "src/app.ts"), "export const answer = 42\n")
@@ -149,10 +146,10 @@ test("files are browsed, read, uploaded and downloaded, and replacing one asks f
 test("on a phone a tap on a line opens the comment, and nothing is wider than the screen", async ({ browser }) => {
   const context = await browser.newContext({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })
   const page = await context.newPage()
-  await signIn(page, rewake.url)
+  await addSession(context, rewake)
   const { task, session } = await rewake.createTask("write notes.txt first line")
   await rewake.waitForRuns(session.id, 1)
-  await page.goto(`${rewake.url}/tasks/${task.id}/sessions/${session.id}?tab=changes`)
+  await openPage(page, `${rewake.url}/tasks/${task.id}/sessions/${session.id}?tab=changes`)
   await page.getByLabel("Changed lines", { exact: true }).getByText("first line").tap()
   await page.getByRole("textbox", { name: "Comment on notes.txt, line 1" }).fill("On the go.")
   await page.getByRole("button", { name: "Add comment" }).tap()
@@ -162,9 +159,9 @@ test("on a phone a tap on a line opens the comment, and nothing is wider than th
   await context.close()
 })
 
-test("files and changes are there as soon as the executor is, whatever the agent does", async ({ page }) => {
-  await newTask(page, rewake.url, "hang")
-  await expect.poll(() => transcriptText(page)).toContain("I will not finish this")
+test("files and changes are available as soon as the executor is, while the agent hangs", async ({ page }) => {
+  await openTask(page, rewake, "hang")
+  await expectTranscript(page).toContain("I will not finish this")
   await tab(page, /^Files/).click()
   await expect(page.getByText("Nothing here yet.")).toBeVisible()
   await tab(page, /^Changes/).click()

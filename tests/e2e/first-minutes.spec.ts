@@ -1,15 +1,12 @@
 import { expect, type Page, test } from "@playwright/test"
 import { numbers, Rewake } from "../support/server"
-import { newTask, send, signIn, transcriptText } from "./pages"
+import { expectTranscript, newTask, send, signIn } from "./pages"
 
 let rewake: Rewake
 test.afterEach(() => rewake.stop())
 
-test("the printed link makes the first admin, who asks the demo agent and reads its answer; a reopened browser shows it all", async ({
-  page,
-  browser,
-}) => {
-  rewake = await Rewake.start({ env: { ADMIN_EMAIL: "", ADMIN_PASSWORD: "" } })
+test("the printed link creates the first admin; a task's answers are there in a reopened browser", async ({ page, browser }) => {
+  rewake = await Rewake.start({ empty: true, env: { ADMIN_EMAIL: "", ADMIN_PASSWORD: "" } })
   const link = rewake.output.split("\n").find((line) => line.includes("/setup?code=")) ?? ""
   await page.goto(link)
   await page.getByLabel("Email").fill("first@example.org")
@@ -18,7 +15,7 @@ test("the printed link makes the first admin, who asks the demo agent and reads 
   await page.waitForURL(/\/tasks/)
 
   const url = await newTask(page, rewake.url, "count 20 20")
-  await expect.poll(() => transcriptText(page)).toContain(numbers(20))
+  await expectTranscript(page).toContain(numbers(20))
   await send(page, "remember apple")
   await send(page, "recall")
   await expect(page.getByRole("log")).toContainText("apple", { ignoreCase: true })
@@ -28,13 +25,13 @@ test("the printed link makes the first admin, who asks the demo agent and reads 
   await page.close()
   const reopened = await again.newPage()
   await reopened.goto(url)
-  await expect.poll(() => transcriptText(reopened)).toContain(numbers(20))
+  await expectTranscript(reopened).toContain(numbers(20))
   await expect(reopened.getByText(/I remember: apple/)).toBeVisible()
   await again.close()
 })
 
-test("the link works once", async ({ page, browser }) => {
-  rewake = await Rewake.start({ env: { ADMIN_EMAIL: "", ADMIN_PASSWORD: "" } })
+test("the setup link works once", async ({ page, browser }) => {
+  rewake = await Rewake.start({ empty: true, env: { ADMIN_EMAIL: "", ADMIN_PASSWORD: "" } })
   const link = rewake.output.split("\n").find((line) => line.includes("/setup?code=")) ?? ""
   const open = async (where: Page, email: string) => {
     await where.goto(link)

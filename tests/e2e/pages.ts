@@ -1,5 +1,5 @@
-import { expect, type Page } from "@playwright/test"
-import { ADMIN } from "../support/server"
+import { type Browser, expect, type Page } from "@playwright/test"
+import { ADMIN, type Rewake } from "../support/server"
 
 export async function signIn(page: Page, url: string, who = ADMIN): Promise<void> {
   await page.goto(`${url}/login`)
@@ -9,10 +9,34 @@ export async function signIn(page: Page, url: string, who = ADMIN): Promise<void
   await page.waitForURL(/\/tasks/)
 }
 
+/** A new user's page in a browser context of its own, after accepting an invitation. Whoever opens it closes its context. */
+export async function joinByInvitation(browser: Browser, link: string): Promise<Page> {
+  const page = await (await browser.newContext()).newPage()
+  await page.goto(link)
+  await page.getByLabel("Password").fill("another long password")
+  await page.getByRole("button", { name: "Join" }).click()
+  await page.waitForURL(/\/tasks/)
+  return page
+}
+
+/** Opens a page and waits until it is hydrated: before that, clicks and keys do nothing. */
+export async function openPage(page: Page, url: string): Promise<void> {
+  await page.goto(url)
+  // On a phone it is in the closed sidebar.
+  await expect(page.getByText("Connected", { exact: true })).toBeAttached()
+}
+
+/** Creates a task by the API and opens its session. Answers the session's address. */
+export async function openTask(page: Page, rewake: Rewake, message: string, agent?: string): Promise<string> {
+  const { task, session } = await rewake.createTask(message, agent === undefined ? {} : { agent })
+  const url = `${rewake.url}/tasks/${task.id}/sessions/${session.id}`
+  await openPage(page, url)
+  return url
+}
+
+/** Creates a task on its page. Slower than `openTask`; for tests about that page. */
 export async function newTask(page: Page, url: string, message: string): Promise<string> {
-  await page.goto(`${url}/tasks/new`)
-  // Before the page is alive, Enter is only a new line.
-  await expect(page.getByText("Connected")).toBeVisible()
+  await openPage(page, `${url}/tasks/new`)
   const field = page.getByRole("textbox", { name: /what should be done/i })
   await field.fill(message)
   await field.press("Enter")
@@ -27,7 +51,18 @@ export async function send(page: Page, message: string): Promise<void> {
   await expect(composer).toHaveValue("")
 }
 
-/** Text as a reader sees it, white space aside. */
+/** The task's row in the list beside every page. */
+export const taskRow = (page: Page, title: string) => page.getByRole("navigation", { name: "Tasks" }).getByRole("link", { name: title })
+
+export const taskIdIn = (sessionUrl: string): number => Number(/\/tasks\/(\d+)/.exec(sessionUrl)?.[1])
+export const sessionIdIn = (sessionUrl: string): string => new URL(sessionUrl).pathname.split("/").at(-1) ?? ""
+
+/** The text of the transcript as a reader sees it, white space aside. */
 export async function transcriptText(page: Page): Promise<string> {
   return (await page.getByRole("log").innerText()).replace(/\s+/g, " ")
 }
+
+/** Looks again every 100 ms: Playwright's own intervals grow to a second, which every wait then rounds up to. */
+export const pollText = (look: () => Promise<string>, timeout?: number) =>
+  expect.poll(look, { intervals: [100], ...(timeout === undefined ? {} : { timeout }) })
+export const expectTranscript = (page: Page, timeout?: number) => pollText(() => transcriptText(page), timeout)

@@ -1,19 +1,18 @@
 import { expect, test } from "@playwright/test"
 import { processStartTime } from "../../lib/host/process-identity"
-import { numbers, Rewake } from "../support/server"
-import { newTask, signIn, transcriptText } from "./pages"
+import { numbers, type Rewake } from "../support/server"
+import { expectTranscript, newTask, openTask, sessionIdIn, transcriptText } from "./pages"
+import { useOwnServer } from "./use-server"
 
 let rewake: Rewake
-test.afterEach(() => rewake.stop())
+useOwnServer((started) => {
+  rewake = started
+})
 
-test("killed in mid-stream, the server comes back and the open page goes on by itself: each number once, the same agent", async ({
-  page,
-}) => {
-  rewake = await Rewake.start()
-  await signIn(page, rewake.url)
-  const url = await newTask(page, rewake.url, "count 200 50")
-  await expect.poll(() => transcriptText(page)).toContain(" 20 21 ")
-  const sessionId = url.split("/").at(-1) ?? ""
+test("server killed in mid-stream: the open page continues, each number once, with the same agent", async ({ page }) => {
+  const url = await newTask(page, rewake.url, "count 200 30")
+  await expectTranscript(page).toContain(" 20 21 ")
+  const sessionId = sessionIdIn(url)
   const agent = (await rewake.events(sessionId)).find((event) => event.kind === "agent.started")
   const life = processStartTime(agent?.pid ?? 0)
 
@@ -22,23 +21,21 @@ test("killed in mid-stream, the server comes back and the open page goes on by i
   await rewake.boot()
 
   await expect(page.getByText("Connected")).toBeVisible()
-  await expect.poll(() => transcriptText(page), { timeout: 60_000 }).toContain(numbers(200))
+  await expectTranscript(page, 60_000).toContain(numbers(200))
   expect(processStartTime(agent?.pid ?? 0)).toBe(life)
   const text = await transcriptText(page)
   expect(text.match(/\b150\b/g)).toHaveLength(1)
 })
 
-test("a permission asked before a restart is answered after it, on the page that stayed open", async ({ page }) => {
-  rewake = await Rewake.start()
-  await signIn(page, rewake.url)
-  await newTask(page, rewake.url, "run echo was-allowed")
+test("a permission asked before a restart can be answered after it on the open page", async ({ page }) => {
+  await openTask(page, rewake, "run echo was-allowed")
   await expect(page.getByRole("button", { name: /Allow once/ })).toBeEnabled()
   await rewake.restart()
   await expect(page.getByText("Connected")).toBeVisible()
   await expect(page.getByRole("button", { name: /Allow once/ })).toBeEnabled()
   await page.getByRole("button", { name: /Allow once/ }).click()
-  await expect.poll(() => transcriptText(page)).toContain("Allow once")
-  const sessionId = page.url().split("/").at(-1) ?? ""
+  await expectTranscript(page).toContain("Allow once")
+  const sessionId = sessionIdIn(page.url())
   const log = await rewake.waitForRuns(sessionId, 1)
   expect(JSON.stringify(log.filter((event) => event.kind === "tool.update"))).toContain("was-allowed")
 })

@@ -1,6 +1,6 @@
 import { expect, type Page } from "@playwright/test"
 import type { Rewake } from "../support/server"
-import { signIn } from "./pages"
+import { openPage, pollText } from "./pages"
 
 /** What a screen reader is given is what the tests read: the drawing itself is a canvas. */
 export const readable = (page: Page) => page.addInitScript(() => localStorage.setItem("rewake.terminal.screen-reader", "on"))
@@ -9,12 +9,15 @@ export const rows = (page: Page, name: string) => pane(page, name).locator(".xte
 export const text = (page: Page, name: string) => rows(page, name).innerText()
 export const tab = (page: Page, name: string) => page.getByRole("tab", { name: new RegExp(`^${name}\\b`) })
 
+export const idOf = async (page: Page, name: string) => (await pane(page, name).getAttribute("data-terminal")) ?? ""
+export const expectText = (page: Page, name: string, timeout?: number) => pollText(() => text(page, name), timeout)
+
+/** Opens a session whose agent has answered once; its terminals can be read by tests. */
 export async function openSession(page: Page, rewake: Rewake): Promise<string> {
   await readable(page)
-  await signIn(page, rewake.url)
   const { task, session } = await rewake.createTask("remember pear")
   await rewake.waitForRuns(session.id, 1)
-  await page.goto(`${rewake.url}/tasks/${task.id}/sessions/${session.id}`)
+  await openPage(page, `${rewake.url}/tasks/${task.id}/sessions/${session.id}`)
   return session.id
 }
 export async function newTerminal(page: Page, choice: string | RegExp = "Terminal"): Promise<void> {

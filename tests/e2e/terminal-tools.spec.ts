@@ -1,13 +1,16 @@
 import { devices, expect, type Page, test } from "@playwright/test"
-import { Rewake } from "../support/server"
+import type { Rewake } from "../support/server"
 import { TERMINAL_ENV } from "../support/terminal"
-import { live, newTerminal, openSession, pane, rows, tab, text, type } from "./terminal-page"
+import { expectText, live, newTerminal, openSession, pane, rows, tab, text, type } from "./terminal-page"
+import { addSession, useSharedServer } from "./use-server"
 
 let rewake: Rewake
-test.beforeEach(async () => {
-  rewake = await Rewake.start({ env: { ...TERMINAL_ENV } })
-})
-test.afterEach(() => rewake.stop())
+useSharedServer(
+  (started) => {
+    rewake = started
+  },
+  { env: { ...TERMINAL_ENV } },
+)
 
 const NAME = "Terminal 1"
 
@@ -20,15 +23,12 @@ async function placeOf(page: Page, word: string, columns: number): Promise<{ x: 
   return { x: (screen?.x ?? 0) + cell * (start + word.length / 2), y: (box?.y ?? 0) + (box?.height ?? 0) / 2 }
 }
 
-test("a terminal is searched, its links open, its text is copied and pasted, and what is older comes page by page", async ({
-  page,
-  context,
-}) => {
+test("a terminal has search, links, copy and paste, and earlier output page by page", async ({ page, context }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"])
   await openSession(page, rewake)
   await newTerminal(page)
   await type(page, NAME, "for i in $(seq 1 9); do echo needle-$i; done; seq 1 60000; echo fin-$((1+1))")
-  await expect.poll(() => text(page, NAME), { timeout: 60_000 }).toContain("fin-2")
+  await expectText(page, NAME, 60_000).toContain("fin-2")
 
   // What lies further back than the page keeps.
   await pane(page, NAME)
@@ -43,12 +43,12 @@ test("a terminal is searched, its links open, its text is copied and pasted, and
   await earlier.getByRole("button", { name: "Back to live" }).click()
 
   await type(page, NAME, "clear; for i in $(seq 1 90); do echo straw-$i; done")
-  await expect.poll(() => text(page, NAME)).toContain("straw-90")
+  await expectText(page, NAME).toContain("straw-90")
   expect(await text(page, NAME)).not.toContain("straw-7\n")
   await page.keyboard.press("Control+Shift+F")
   const search = page.getByRole("textbox", { name: "Search this terminal" })
   await search.fill("straw-7")
-  await expect.poll(() => text(page, NAME)).toContain("straw-7")
+  await expectText(page, NAME).toContain("straw-7")
   await search.press("Enter")
   await search.fill("nowhere-to-be-found")
   await expect(search).toHaveAttribute("aria-invalid", "true")
@@ -56,31 +56,31 @@ test("a terminal is searched, its links open, its text is copied and pasted, and
   await expect(search).toHaveCount(0)
 
   await type(page, NAME, "clear; stty size")
-  await expect.poll(() => text(page, NAME)).toMatch(/^\d+ \d+\s/)
+  await expectText(page, NAME).toMatch(/^\d+ \d+\s/)
   const columns = Number(/^\d+ (\d+)/.exec(await text(page, NAME))?.[1])
   await type(page, NAME, `clear; echo see ${rewake.url}/api/health`)
-  await expect.poll(() => text(page, NAME)).toMatch(/see http:\S+\/api\/health\s/)
+  await expectText(page, NAME).toMatch(/see http:\S+\/api\/health\s/)
   const link = await placeOf(page, `${rewake.url}/api/health`, columns)
   const opened = context.waitForEvent("page")
   await page.mouse.move(link.x, link.y)
   await page.mouse.click(link.x, link.y)
   const led = await opened
-  expect(led.url()).toContain("/api/health")
+  await expect(led).toHaveURL(/\/api\/health/)
   await led.close()
 
   // Copied by its word; pasted, a program that asked for it is told where a paste begins and ends.
   await type(page, NAME, "clear; printf '\\033[?2004h'; echo copied; cat -v")
-  await expect.poll(() => text(page, NAME)).toMatch(/^copied\s/m)
+  await expectText(page, NAME).toMatch(/^copied\s/m)
   const word = await placeOf(page, "copied", columns)
   await page.mouse.dblclick(word.x, word.y)
   await page.keyboard.press("Control+c")
   await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe("copied")
   await page.keyboard.press("Control+Shift+v")
   await page.keyboard.press("Enter")
-  await expect.poll(() => text(page, NAME)).toContain("^[[200~copied^[[201~")
+  await expectText(page, NAME).toContain("^[[200~copied^[[201~")
 })
 
-test("a terminal takes the colours of the theme that is chosen while it is open; its tab is dragged to another place", async ({ page }) => {
+test("an open terminal follows the theme; its tab can be dragged to another place", async ({ page }) => {
   await page.emulateMedia({ colorScheme: "light" })
   await openSession(page, rewake)
   await newTerminal(page)
@@ -105,16 +105,18 @@ test("a terminal takes the colours of the theme that is chosen while it is open;
   await live(page, "Terminal 2")
   const order = async () =>
     (await page.getByRole("tab").evaluateAll((tabs) => tabs.map((one) => one.getAttribute("aria-label")?.split(",")[0]))).filter(Boolean)
-  expect(await order()).toEqual(["Terminal 1", "Terminal 2"])
+  await expect.poll(order).toEqual(["Terminal 1", "Terminal 2"])
   await tab(page, "Terminal 2").dragTo(tab(page, NAME))
   await expect.poll(order).toEqual(["Terminal 2", "Terminal 1"])
   await page.reload()
   await expect.poll(order).toEqual(["Terminal 2", "Terminal 1"])
 })
 
-test("on a phone two terminals leave room for every other view, and the one that is open is in sight", async ({ browser }) => {
+test("on a phone with two terminals every tab fits the screen", async ({ browser }) => {
   const { defaultBrowserType: _, ...device } = devices["Pixel 7"]
-  const page = await (await browser.newContext({ ...device, viewport: { width: 390, height: 844 } })).newPage()
+  const context = await browser.newContext({ ...device, viewport: { width: 390, height: 844 } })
+  await addSession(context, rewake)
+  const page = await context.newPage()
   await openSession(page, rewake)
   await newTerminal(page)
   await live(page, NAME)
@@ -130,5 +132,5 @@ test("on a phone two terminals leave room for every other view, and the one that
   await tab(page, "Timeline").tap()
   await expect(tab(page, "Timeline")).toHaveAttribute("aria-selected", "true")
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
-  await page.context().close()
+  await context.close()
 })

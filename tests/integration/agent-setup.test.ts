@@ -3,14 +3,11 @@ import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { SessionSetup } from "../../lib/contracts/agent-setup"
-import type { EventOf, SessionEvent } from "../../lib/contracts/events"
-import { DATABASES, Rewake } from "../support/server"
+import { ofKind } from "../support/events"
+import { Rewake } from "../support/server"
 import { waitUntil } from "../support/wait-until"
 
-const ofKind = <K extends SessionEvent["kind"]>(log: readonly SessionEvent[], kind: K) =>
-  log.filter((event): event is EventOf<K> => event.kind === kind)
-
-describe.each(DATABASES)("what can be set about an agent, on %s", (database) => {
+describe("what can be set about an agent", () => {
   let rewake: Rewake
   let folder: string
   beforeAll(async () => {
@@ -21,7 +18,7 @@ describe.each(DATABASES)("what can be set about an agent, on %s", (database) => 
       acp: { command: process.execPath, args: [resolve("tests/support/odd-agent.mjs"), mode] },
     })
     writeFileSync(join(folder, "agents.json"), JSON.stringify([odd("loses-modes"), odd("signed-out")]))
-    rewake = await Rewake.start({ database, env: { AGENTS_FILE: join(folder, "agents.json") } })
+    rewake = await Rewake.start({ env: { AGENTS_FILE: join(folder, "agents.json") } })
   })
   afterAll(async () => {
     await rewake?.stop()

@@ -8,21 +8,21 @@ import type { SessionStatusReport } from "../../lib/contracts/status"
 import type { QueuedPrompt, SessionView } from "../../lib/contracts/task"
 import { processStartTime } from "../../lib/host/process-identity"
 import { openDatabase } from "../../server/platform/database"
-import { agentText, DATABASES, Rewake } from "../support/server"
+import { agentText, Rewake } from "../support/server"
 import { waitUntil } from "../support/wait-until"
 
 const starts = (log: readonly SessionEvent[]) => log.filter((event): event is EventOf<"agent.started"> => event.kind === "agent.started")
 const git = (folder: string, ...args: string[]) =>
   execFileSync("git", ["-C", folder, "-c", "user.name=T", "-c", "user.email=t@example.org", ...args], { encoding: "utf8" }).trim()
 
-describe.each(DATABASES)("agents, on %s", (database) => {
+describe("agents", () => {
   let rewake: Rewake
   /** In front of PATH: what lies here under a vendor's name is that vendor's agent. */
   let programs: string
   beforeAll(async () => {
     programs = mkdtempSync(join(tmpdir(), "rewake-agents-"))
     install("gemini", "exit 0")
-    rewake = await Rewake.start({ database, env: { PATH: `${programs}${delimiter}${process.env.PATH}` } })
+    rewake = await Rewake.start({ database: "postgresql", env: { PATH: `${programs}${delimiter}${process.env.PATH}` } })
   })
   afterAll(async () => {
     await rewake?.stop()
@@ -150,7 +150,7 @@ describe.each(DATABASES)("agents, on %s", (database) => {
   })
 
   test("a code task works in a worktree of its own on its own branch, and so does each further session", async () => {
-    const repository = join(rewake.dataDir, `repository-${database}`)
+    const repository = join(rewake.dataDir, "repository")
     mkdirSync(repository)
     git(repository, "init", "-q")
     writeFileSync(join(repository, "README.md"), "hello\n")
@@ -198,9 +198,7 @@ describe.each(DATABASES)("agents, on %s", (database) => {
     expect((await rewake.api("DELETE", `/api/v1/tasks/${task.id}`)).status).toBe(404)
     await waitUntil(() => processStartTime(pid) !== life, "the agent to end")
     await waitUntil(() => !existsSync(worktree_path ?? ""), "the files to go")
-    const db = await openDatabase(
-      rewake.database.url ? { kind: "postgresql", url: rewake.database.url } : { kind: "sqlite", file: join(rewake.dataDir, "rewake.db") },
-    )
+    const db = await openDatabase({ kind: "postgresql", url: rewake.database.url as string })
     const of = { where: { session_id: session.id } }
     await waitUntil(async () => (await db.task.findUnique({ where: { id: task.id } })) === null, "the rows to go")
     expect(await db.session.findUnique({ where: { id: session.id } })).toBeNull()

@@ -25,7 +25,7 @@ describe.each(DATABASES)("people and their sign-ins, on %s", (database) => {
   }
 
   beforeAll(async () => {
-    rewake = await Rewake.start({ database, env: { ADMIN_EMAIL: "", ADMIN_PASSWORD: "", AUTH_SECRET, LOG_LEVEL: "debug" } })
+    rewake = await Rewake.start({ database, empty: true, env: { ADMIN_EMAIL: "", ADMIN_PASSWORD: "", AUTH_SECRET, LOG_LEVEL: "debug" } })
     const link = await waitUntil(() => rewake.output.split("\n").find((line) => line.includes("/setup?code=")), "the link")
     setupCode = new URL(link).searchParams.get("code") ?? ""
     const setUp = (person: object) => rewake.as("")("POST", "/api/v1/setup", { code: setupCode, ...person })
@@ -164,6 +164,7 @@ describe.each(DATABASES)("people and their sign-ins, on %s", (database) => {
     for (const call of [
       person.api("GET", "/api/v1/admin/users"),
       person.api("POST", "/api/v1/admin/invitations", { email: "x@example.org" }),
+      person.api("POST", "/api/v1/admin/archives/run", {}),
       person.api("PATCH", "/api/v1/admin/users", { id: person.me.id, role: "admin" }),
     ]) {
       expect(await call).toMatchObject({ status: 403, body: { code: "FORBIDDEN" } })

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import type { SessionEvent } from "../../lib/contracts/events"
 import type { SessionView } from "../../lib/contracts/task"
-import { agentText, DATABASES, Rewake } from "../support/server"
+import { agentText, DATABASES } from "../support/server"
+import { useServer } from "../support/use-server"
 
 describe.each(DATABASES)("a conversation goes on in another session, on %s", (database) => {
-  let rewake: Rewake
-  beforeAll(async () => {
-    rewake = await Rewake.start({ database })
-  })
-  afterAll(() => rewake?.stop())
+  const rewake = useServer({ database })
 
   const goOn = (taskId: number, from: string, agent: string) =>
     rewake.api<SessionView>("POST", `/api/v1/tasks/${taskId}/sessions`, { agent, from_session_id: from })

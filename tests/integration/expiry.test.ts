@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import type { RestorePreview, RestoreResult } from "../../lib/contracts/restore"
 import type { TaskView } from "../../lib/contracts/task"
-import { agentText, DATABASES, Rewake } from "../support/server"
+import { expireTask } from "../support/expiry"
+import { agentText, DATABASES } from "../support/server"
+import { useServer } from "../support/use-server"
 import { waitUntil } from "../support/wait-until"
 
-/** A second and a half for chats, a day for code; the reaper stays away. */
-const env = { APPEND_CHAT_TASK_EXPIRE_HOURS: String(1.5 / 3600), REAPER_INTERVAL_SECONDS: "3600" }
-
 describe.each(DATABASES)("a task that has expired, its executor still there, on %s", (database) => {
-  let rewake: Rewake
-  beforeAll(async () => {
-    rewake = await Rewake.start({ database, env: { ...env } })
-  })
-  afterAll(() => rewake?.stop())
+  const rewake = useServer({ database })
 
   const restore = (taskId: number, body: object = {}) => rewake.api<RestoreResult>("POST", `/api/v1/tasks/${taskId}/restore`, body)
   const said = async (sessionId: string, text: string) =>
@@ -21,10 +16,8 @@ describe.each(DATABASES)("a task that has expired, its executor still there, on 
   async function expired(message = "remember plum") {
     const made = await rewake.createTask(message)
     await rewake.waitForRuns(made.session.id, 1)
-    await waitUntil(async () => {
-      const { body } = await rewake.api<TaskView>("GET", `/api/v1/tasks/${made.task.id}`)
-      return body.expires_at !== null && body.expires_at <= new Date().toISOString()
-    }, "the task to expire")
+    await waitUntil(async () => (await rewake.session(made.session.id)).state === "WAITING_FOR_INPUT", "a session at rest")
+    await expireTask(rewake, made.task.id)
     return made
   }
 
@@ -37,7 +30,7 @@ describe.each(DATABASES)("a task that has expired, its executor still there, on 
       code: "TASK_EXPIRED_RESTORABLE",
       task_id: task.id,
       task_type: "chat",
-      expire_hours: 1.5 / 3600,
+      expire_hours: 2,
       last_updated_at: expect.stringMatching(/^\d{4}-.*Z$/),
       message: "chat task has expired but can be restored",
       reason: "expired",

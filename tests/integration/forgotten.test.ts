@@ -2,11 +2,8 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { delimiter, join, resolve } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import type { EventOf, SessionEvent } from "../../lib/contracts/events"
+import { ofKind } from "../support/events"
 import { Rewake } from "../support/server"
-
-const ofKind = <K extends SessionEvent["kind"]>(log: readonly SessionEvent[], kind: K) =>
-  log.filter((event): event is EventOf<K> => event.kind === kind)
 
 let rewake: Rewake
 let programs: string

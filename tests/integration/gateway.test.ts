@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs"
 import type { Socket } from "socket.io-client"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import { PUSH_NAMES, type PushedEvent, pushNameOf } from "../../lib/contracts/socket"
 import type { SessionView } from "../../lib/contracts/task"
-import { DATABASES, follow, Rewake } from "../support/server"
+import { DATABASES, follow, type Rewake } from "../support/server"
+import { useServer } from "../support/use-server"
 import { waitUntil } from "../support/wait-until"
 
 type Seen = PushedEvent & { pushed_as: string }
@@ -23,11 +24,7 @@ const wire = (socket: Socket) =>
 const residentMegabytes = (pid: number) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024
 
 describe.each(DATABASES)("the socket gateway, on %s", (database) => {
-  let rewake: Rewake
-  beforeAll(async () => {
-    rewake = await Rewake.start({ database })
-  })
-  afterAll(() => rewake?.stop())
+  const rewake = useServer({ database })
 
   test("[1] subscribers who join at any moment of a flood each see every event after their cursor once, in order", async () => {
     const { session } = await rewake.createTask("flood 300")

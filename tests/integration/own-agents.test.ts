@@ -5,9 +5,10 @@ import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { AgentInfo, AgentSettings } from "../../lib/contracts/agents"
-import type { EventOf } from "../../lib/contracts/events"
+import type { EventOf, SessionEvent } from "../../lib/contracts/events"
+import { ofKind } from "../support/events"
+import { archiveTask } from "../support/expiry"
 import { agentText, DATABASES, Rewake } from "../support/server"
-import { waitUntil } from "../support/wait-until"
 
 const KEY = `sk-planted-${"7f3c9a1e".repeat(4)}`
 const demo = `exec "${process.execPath}" "${resolve("dist/programs/demo-agent.mjs")}" --variant demo`
@@ -20,10 +21,7 @@ describe.each(DATABASES)("agents of one's own, on %s", (database) => {
     outside = mkdtempSync(join(tmpdir(), "rewake-outside-"))
     const file = join(outside, "agents.json")
     writeFileSync(file, JSON.stringify([{ id: "from-file", name: "From a file", acp: { command: "sh", args: ["-c", demo] } }]))
-    rewake = await Rewake.start({
-      database,
-      env: { AGENTS_FILE: file, APPEND_CHAT_TASK_EXPIRE_HOURS: "0.002", REAPER_INTERVAL_SECONDS: "1" },
-    })
+    rewake = await Rewake.start({ database, env: { AGENTS_FILE: file } })
   })
   afterAll(async () => {
     await rewake?.stop()
@@ -34,8 +32,7 @@ describe.each(DATABASES)("agents of one's own, on %s", (database) => {
   const settings = async () => (await rewake.api<{ items: AgentSettings[] }>("GET", "/api/v1/admin/agents")).body.items
   const add = (id: string, script: string) =>
     rewake.api("POST", "/api/v1/admin/agents", { id, name: id, acp: { command: "sh", args: ["-c", script] } })
-  const started = (log: readonly { kind: string }[]) =>
-    log.filter((event): event is EventOf<"agent.started"> => event.kind === "agent.started")
+  const started = (log: readonly SessionEvent[]) => ofKind(log, "agent.started")
 
   test("one of the configuration file works like any other, and what it can do is what it answered", async () => {
     expect((await agents()).find(({ id }) => id === "from-file")).toMatchObject({
@@ -117,7 +114,7 @@ describe.each(DATABASES)("agents of one's own, on %s", (database) => {
     const exit = log.find((event): event is EventOf<"agent.exited"> => event.kind === "agent.exited")
     expect(exit?.stderr_tail).toContain("my key is •••")
 
-    await waitUntil(async () => (await rewake.session(session.id)).executor_status === "deleted", "the task to be put away", 60_000)
+    await archiveTask(rewake, task.id, session.id)
     const archives = filesIn(join(rewake.dataDir, "archives"))
     expect(archives.length).toBeGreaterThan(0)
     for (const archive of archives) expect(unpacked(archive).includes(KEY)).toBe(false)

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import type { EventOf, SessionEvent } from "../../lib/contracts/events"
 import { isTerminalKind } from "../../lib/contracts/events"
 import type { AppendResult, QueuedPrompt } from "../../lib/contracts/task"
-import { agentText, DATABASES, numbers, Rewake } from "../support/server"
+import { agentText, DATABASES, numbers } from "../support/server"
+import { useServer } from "../support/use-server"
 import { waitUntil } from "../support/wait-until"
 
 describe.each(DATABASES)("the queue of a session, on %s", (database) => {
-  let rewake: Rewake
-  beforeAll(async () => {
-    rewake = await Rewake.start({ database, env: { QUEUE_MAX: "3" } })
-  })
-  afterAll(() => rewake?.stop())
+  const rewake = useServer({ database, env: { QUEUE_MAX: "3" } })
 
   /** A session whose agent is busy until it is told to stop: what is appended meanwhile stays in the queue. */
   async function busySession() {

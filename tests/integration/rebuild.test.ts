@@ -1,11 +1,12 @@
 import { join } from "node:path"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import { type NewEvent, SessionEvent } from "../../lib/contracts/events"
 import type { QueuedPrompt, SessionView } from "../../lib/contracts/task"
 import { type Change, insert, openJournal, openWriter } from "../../server/journal"
 import { type Database, openDatabase } from "../../server/platform/database"
 import { createStore } from "../support/journal"
-import { DATABASES, Rewake } from "../support/server"
+import { DATABASES } from "../support/server"
+import { useServer } from "../support/use-server"
 import { waitUntil } from "../support/wait-until"
 
 /** What does not follow from the log: who made the row, who may act for it, how far a daemon was read, where it was last seen. */
@@ -23,11 +24,7 @@ const without = (row: object, columns: readonly string[]) =>
   Object.fromEntries(Object.entries(row).filter(([name]) => !columns.includes(name)))
 
 describe.each(DATABASES)("every row can be rebuilt from the log alone, on %s", (database) => {
-  let rewake: Rewake
-  beforeAll(async () => {
-    rewake = await Rewake.start({ database })
-  })
-  afterAll(() => rewake?.stop())
+  const rewake = useServer({ database })
 
   const post = (path: string, body: object = {}) => rewake.api("POST", path, body)
   const waiting = (id: string) => rewake.waitForEvent(id, (event) => event.kind === "run.waiting", "the question")

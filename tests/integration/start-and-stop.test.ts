@@ -4,7 +4,8 @@ import { statSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, expect, test } from "vitest"
 import { processStartTime } from "../../lib/host/process-identity"
-import { Rewake } from "../support/server"
+import { Browser } from "../support/browser"
+import { ADMIN, Rewake } from "../support/server"
 
 let rewake: Rewake
 afterEach(() => rewake.stop())
@@ -39,6 +40,13 @@ test("a start that cannot succeed says why in a sentence: port, folder, second s
     expect(code).toBe(1)
   }
   expect((await rewake.api("GET", "/api/v1/me")).status).toBe(200)
+})
+
+test("ADMIN_EMAIL and ADMIN_PASSWORD create the first admin; the command line prints a token that works, and nothing else", async () => {
+  rewake = await Rewake.start({ empty: true })
+  rewake.token = rewake.cli("token", "--user", ADMIN.email)
+  expect((await rewake.api("GET", "/api/v1/me")).body).toMatchObject({ email: ADMIN.email, role: "admin" })
+  expect(await new Browser(rewake).signIn(ADMIN.email, ADMIN.password)).toBeNull()
 })
 
 test("Ctrl-C ends the server, names the sessions that go on, and leaves their agents alone", async () => {

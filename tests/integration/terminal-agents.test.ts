@@ -4,7 +4,7 @@ import { delimiter, join, resolve } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { AgentInfo } from "../../lib/contracts/agents"
 import type { WorkerView } from "../../lib/contracts/workers"
-import { DATABASES, Rewake } from "../support/server"
+import { Rewake } from "../support/server"
 import { openTerminal, readySession, TERMINAL_ENV, type Viewer, view } from "../support/terminal"
 import { waitUntil } from "../support/wait-until"
 
@@ -28,7 +28,7 @@ async function say(viewer: Viewer, words: string): Promise<string> {
 const shows = (viewer: Viewer, wanted: RegExp) =>
   waitUntil(() => wanted.test(Buffer.from(viewer.attached?.snapshot ?? []).toString("utf8") + viewer.text()), `${wanted}`)
 
-describe.each(DATABASES)("terminal agents, on %s", (database) => {
+describe("terminal agents", () => {
   let rewake: Rewake
   let sessionId: string
   let outside: string
@@ -41,7 +41,6 @@ describe.each(DATABASES)("terminal agents, on %s", (database) => {
       chmodSync(join(bin, name), 0o755)
     }
     rewake = await Rewake.start({
-      database,
       env: { ...TERMINAL_ENV, STAND_IN_LOG: join(outside, "started"), PATH: `${bin}${delimiter}${process.env.PATH}` },
     })
     sessionId = await readySession(rewake)

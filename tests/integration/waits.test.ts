@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import type { EventOf, SessionEvent } from "../../lib/contracts/events"
 import { isTerminalKind } from "../../lib/contracts/events"
 import type { SessionStatusReport } from "../../lib/contracts/status"
 import type { Outcome, Wait } from "../../lib/contracts/waits"
-import { agentText, DATABASES, Rewake } from "../support/server"
+import { agentText, DATABASES, type Rewake } from "../support/server"
+import { useServer } from "../support/use-server"
 import { waitUntil } from "../support/wait-until"
 
 const selected = (option_id: string | undefined): Outcome => ({ kind: "selected", option_id: option_id ?? "" })
@@ -20,11 +21,7 @@ async function waitingSession(rewake: Rewake, message: string) {
 }
 
 describe.each(DATABASES)("a run that waits for a person, on %s", (database) => {
-  let rewake: Rewake
-  beforeAll(async () => {
-    rewake = await Rewake.start({ database })
-  })
-  afterAll(() => rewake?.stop())
+  const rewake = useServer({ database })
 
   const answer = (sessionId: string, wait: Pick<Wait, "token_id" | "secret">, outcome: Outcome, secret = wait.secret) =>
     rewake.api("POST", `/api/v1/sessions/${sessionId}/waits/${wait.token_id}`, { secret, outcome })
@@ -160,11 +157,7 @@ describe.each(DATABASES)("a run that waits for a person, on %s", (database) => {
 })
 
 describe.each(DATABASES)("a question nobody answers in time, on %s", (database) => {
-  let rewake: Rewake
-  beforeAll(async () => {
-    rewake = await Rewake.start({ database, env: { WAIT_DEADLINE_HOURS: "0.0005" } })
-  })
-  afterAll(() => rewake?.stop())
+  const rewake = useServer({ database, env: { WAIT_DEADLINE_HOURS: "0.0005" }, durations: { sweepMs: 300 } })
 
   test("[3] ends its run once as wait_timeout, refuses late answers as expired, and the session takes the next message", async () => {
     const { task, session, wait } = await waitingSession(rewake, "ask Which way?")

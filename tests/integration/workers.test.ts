@@ -5,7 +5,7 @@ import type { Socket } from "socket.io-client"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { SessionStatusReport } from "../../lib/contracts/status"
 import type { WorkerView } from "../../lib/contracts/workers"
-import { DATABASES, Rewake } from "../support/server"
+import { Rewake } from "../support/server"
 import { describeTerminal, openTerminal, readySession, TERMINAL_ENV, Viewer, view } from "../support/terminal"
 import { waitUntil } from "../support/wait-until"
 
@@ -23,11 +23,11 @@ const isAlive = (pid: number) => {
 const wire = (socket: Socket) =>
   (socket.io.engine as unknown as { transport: { ws: { _socket: import("node:net").Socket } } }).transport.ws._socket
 
-describe.each(DATABASES)("workers, on %s", (database) => {
+describe("workers", () => {
   let rewake: Rewake
   let sessionId: string
   beforeAll(async () => {
-    rewake = await Rewake.start({ database, env: { ...TERMINAL_ENV } })
+    rewake = await Rewake.start({ database: "postgresql", env: { ...TERMINAL_ENV } })
     sessionId = await readySession(rewake)
   })
   afterAll(() => rewake?.stop())

@@ -2,10 +2,14 @@ import { afterEach, describe, expect, test } from "vitest"
 import type { SessionEvent } from "../../lib/contracts/events"
 import type { SessionStatusReport } from "../../lib/contracts/status"
 import { processStartTime } from "../../lib/host/process-identity"
-import { agentText, DATABASES, Rewake } from "../support/server"
+import { agentText, Rewake, type StartOptions } from "../support/server"
 import { waitUntil } from "../support/wait-until"
 
-describe.each(DATABASES)("an executor that does not answer is abandoned, on %s", (database) => {
+/** A silent daemon is noticed by its first probe, and noticed again soon when it answers. */
+const start = (options: StartOptions = {}) =>
+  Rewake.start({ database: "postgresql", durations: { probeMs: 1_000, lastRetryMs: 1_000 }, ...options })
+
+describe("an executor that does not answer is abandoned", () => {
   let rewake: Rewake
   let stopped: number | null = null
   afterEach(async () => {
@@ -41,7 +45,7 @@ describe.each(DATABASES)("an executor that does not answer is abandoned, on %s",
   }
 
   test("[3][7] its run is interrupted once, nothing starts in its place, and when it comes back it is told to stop", async () => {
-    rewake = await Rewake.start({ database })
+    rewake = await start()
     const { task, session, agent } = await silentInMidTurn()
 
     expect(await abandon(session.id)).toMatchObject({ status: 202, body: { session_id: session.id } })
@@ -79,7 +83,7 @@ describe.each(DATABASES)("an executor that does not answer is abandoned, on %s",
   })
 
   test("[7] a server killed after that still tells the daemon, without a visit", async () => {
-    rewake = await Rewake.start({ database, env: { AUTO_RESUME: "off" } })
+    rewake = await start({ env: { AUTO_RESUME: "off" } })
     const { session, agent } = await silentInMidTurn()
     expect((await abandon(session.id)).status).toBe(202)
     await rewake.restart()
@@ -92,7 +96,7 @@ describe.each(DATABASES)("an executor that does not answer is abandoned, on %s",
   })
 
   test("a daemon that died after all is replaced, and the session goes on", async () => {
-    rewake = await Rewake.start({ database })
+    rewake = await start()
     const { task, session } = await silentInMidTurn()
     expect((await abandon(session.id)).status).toBe(202)
     await rewake.append(task.id, "recall")

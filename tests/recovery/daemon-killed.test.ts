@@ -1,17 +1,16 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, describe, expect, test } from "vitest"
-import type { EventOf, SessionEvent } from "../../lib/contracts/events"
-import { isTerminalKind } from "../../lib/contracts/events"
+import type { SessionEvent } from "../../lib/contracts/events"
 import type { SessionStatusReport } from "../../lib/contracts/status"
 import { processStartTime } from "../../lib/host/process-identity"
-import { agentText, DATABASES, follow, numbers, Rewake } from "../support/server"
+import { endsOf, ofKind } from "../support/events"
+import { agentText, follow, numbers, Rewake } from "../support/server"
 import { waitUntil } from "../support/wait-until"
 
-const interruptions = (log: readonly SessionEvent[]) =>
-  log.filter((event): event is EventOf<"run.interrupted"> => event.kind === "run.interrupted")
+const interruptions = (log: readonly SessionEvent[]) => ofKind(log, "run.interrupted")
 
-describe.each(DATABASES)("agentctl is killed, on %s", (database) => {
+describe("agentctl is killed", () => {
   let rewake: Rewake
   afterEach(() => rewake.stop())
 
@@ -30,7 +29,7 @@ describe.each(DATABASES)("agentctl is killed, on %s", (database) => {
   async function expectCutOffOnce(sessionId: string, taskId: number, reason: string) {
     const log = await rewake.waitForEvent(sessionId, (event) => event.kind === "run.interrupted", "the interruption")
     expect(interruptions(log).map((event) => event.reason)).toEqual([reason])
-    const cut = log.filter((event): event is EventOf<"message.agent"> => event.kind === "message.agent").at(-1)
+    const cut = ofKind(log, "message.agent").at(-1)
     expect(cut?.partial).toBe(true)
     expect(cut?.run_id).toBe(interruptions(log)[0]?.run_id)
     expect(cut?.content.split(" ").length).toBeGreaterThanOrEqual(10)
@@ -57,7 +56,7 @@ describe.each(DATABASES)("agentctl is killed, on %s", (database) => {
   }
 
   test("[3] in mid-stream under a living server: one interruption, what was said is kept, the agent remembers", async () => {
-    rewake = await Rewake.start({ database })
+    rewake = await Rewake.start()
     const { task, session, viewer } = await countingSession()
     const server = rewake.child?.pid
     rewake.killDaemon()
@@ -69,7 +68,7 @@ describe.each(DATABASES)("agentctl is killed, on %s", (database) => {
   })
 
   test("[L1] messages queued behind the interrupted run are kept, and delivered once when the session goes on", async () => {
-    rewake = await Rewake.start({ database })
+    rewake = await Rewake.start()
     const { task, session } = await countingSession()
     const queued = await rewake.append(task.id, "recall")
     rewake.killDaemon()
@@ -80,7 +79,7 @@ describe.each(DATABASES)("agentctl is killed, on %s", (database) => {
   })
 
   test("[3] while a question is open: the run is interrupted once and its question can be answered no more", async () => {
-    rewake = await Rewake.start({ database })
+    rewake = await Rewake.start()
     const { session } = await rewake.createTask("ask Which way?")
     await rewake.waitForEvent(session.id, (event) => event.kind === "run.waiting", "the question")
     const [wait] = (await rewake.session(session.id)).waits
@@ -96,7 +95,7 @@ describe.each(DATABASES)("agentctl is killed, on %s", (database) => {
   })
 
   test("[1] a tool call left open is closed once, with its own run, and not again when the next one ends", async () => {
-    rewake = await Rewake.start({ database })
+    rewake = await Rewake.start()
     const { task, session } = await rewake.createTask("run echo never")
     await rewake.waitForEvent(session.id, (event) => event.kind === "run.waiting", "the question")
     rewake.killDaemon()
@@ -108,7 +107,7 @@ describe.each(DATABASES)("agentctl is killed, on %s", (database) => {
   })
 
   test("[8] several sessions at once: each is interrupted once, one at rest is left alone", async () => {
-    rewake = await Rewake.start({ database })
+    rewake = await Rewake.start()
     const resting = await rewake.createTask("remember rest")
     await rewake.waitForRuns(resting.session.id, 1)
     const counting = await Promise.all([1, 2, 3].map(() => rewake.createTask("count 2000 20")))
@@ -116,7 +115,7 @@ describe.each(DATABASES)("agentctl is killed, on %s", (database) => {
     rewake.killDaemon()
     for (const { session } of counting) {
       const log = await rewake.waitForRuns(session.id, 1)
-      expect(log.filter((event) => isTerminalKind(event.kind)).map((event) => event.kind)).toEqual(["run.interrupted"])
+      expect(endsOf(log)).toEqual(["run.interrupted"])
     }
     expect(interruptions(await rewake.events(resting.session.id))).toEqual([])
     await rewake.append(resting.task.id, "recall")
@@ -124,7 +123,7 @@ describe.each(DATABASES)("agentctl is killed, on %s", (database) => {
   })
 
   test("[3] together with server and agent in mid-turn: one interruption after the next start, the agent remembers", async () => {
-    rewake = await Rewake.start({ database })
+    rewake = await Rewake.start()
     const { task, session, agentPid } = await countingSession()
     await killEverything(agentPid)
     await rewake.boot()
@@ -132,7 +131,7 @@ describe.each(DATABASES)("agentctl is killed, on %s", (database) => {
   })
 
   test("[3] a server killed again and again during its recovery still writes one interruption", async () => {
-    rewake = await Rewake.start({ database })
+    rewake = await Rewake.start()
     const { task, session, agentPid } = await countingSession()
     await killEverything(agentPid)
     const before = rewake.daemon().pid

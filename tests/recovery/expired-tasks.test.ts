@@ -4,20 +4,14 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, wr
 import { join } from "node:path"
 import { afterEach, describe, expect, test } from "vitest"
 import type { AdminArchives } from "../../lib/contracts/admin"
-import type { EventOf } from "../../lib/contracts/events"
+import type { EventOf, SessionEvent } from "../../lib/contracts/events"
 import type { RestorePreview, RestoreResult } from "../../lib/contracts/restore"
 import type { SessionStatusReport } from "../../lib/contracts/status"
 import type { SessionView } from "../../lib/contracts/task"
 import { processStartTime } from "../../lib/host/process-identity"
+import { archiveTask, reapUntil } from "../support/expiry"
 import { agentText, DATABASES, Rewake } from "../support/server"
 import { waitUntil } from "../support/wait-until"
-
-/** Two seconds for both kinds, and a reaper that looks every second. */
-const env = {
-  APPEND_CHAT_TASK_EXPIRE_HOURS: String(2 / 3600),
-  APPEND_CODE_TASK_EXPIRE_HOURS: String(2 / 3600),
-  REAPER_INTERVAL_SECONDS: "1",
-}
 
 const git = (cwd: string, ...args: string[]) =>
   execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@example.org", ...args], { cwd, encoding: "utf8" })
@@ -40,25 +34,34 @@ const state = (folder: string) => ({
   log: git(folder, "log", "--format=%H %s"),
 })
 
-describe.each(DATABASES)("a task expires and its executor is put away, on %s", (database) => {
-  let rewake: Rewake
-  afterEach(() => rewake?.stop())
+let rewake: Rewake
+afterEach(() => rewake?.stop())
 
+const reapUntilEvent = (taskId: number, sessionId: string, kind: SessionEvent["kind"]) =>
+  reapUntil(
+    rewake,
+    taskId,
+    async () => {
+      const log = await rewake.events(sessionId)
+      return log.some((event) => event.kind === kind) ? log : null
+    },
+    kind,
+  )
+
+describe.each(DATABASES)("a task expires and its executor is archived, on %s", (database) => {
   const preview = async (taskId: number) => (await rewake.api<RestorePreview>("GET", `/api/v1/tasks/${taskId}/restore`)).body
   const restore = (taskId: number, body: object) => rewake.api<RestoreResult>("POST", `/api/v1/tasks/${taskId}/restore`, body)
   const statusOf = async (id: string) => (await rewake.api<SessionStatusReport>("GET", `/api/v1/sessions/${id}/status`)).body
-  const deleted = (sessionId: string) =>
-    rewake.waitForEvent(sessionId, (event) => event.kind === "executor.deleted", "the executor to be put away")
   const gone = (path: string) => waitUntil(() => !existsSync(path), "the folder to be gone")
 
   test("[L2] agentctl is killed while the files come back: they come all the same, and the message is answered once", async () => {
-    rewake = await Rewake.start({ database, env: { ...env } })
+    rewake = await Rewake.start({ database })
     const { task, session } = await rewake.createTask("remember sallow")
     await rewake.waitForRuns(session.id, 1)
     const folder = (await statusOf(session.id)).worktree_path as string
     const large = randomBytes(40 * 1024 * 1024)
     writeFileSync(join(folder, "large.bin"), large)
-    await deleted(session.id)
+    await archiveTask(rewake, task.id, session.id)
     await gone(folder)
     expect((await restore(task.id, { message: "recall" })).status).toBe(200)
     await waitUntil(() => existsSync(`${folder}.restoring`), "the files on their way")
@@ -76,10 +79,10 @@ describe.each(DATABASES)("a task expires and its executor is put away, on %s", (
   })
 
   test("an older session comes back while a newer one of its task is at work, by name or without", async () => {
-    rewake = await Rewake.start({ database, env: { ...env } })
+    rewake = await Rewake.start({ database })
     const { task, session } = await rewake.createTask("remember medlar")
     await rewake.waitForRuns(session.id, 1)
-    await deleted(session.id)
+    await archiveTask(rewake, task.id, session.id)
     const newer = (await rewake.api<SessionView>("POST", `/api/v1/tasks/${task.id}/sessions`, {})).body
     await rewake.append(task.id, "count 2000 20", { session_id: newer.id })
 
@@ -94,7 +97,7 @@ describe.each(DATABASES)("a task expires and its executor is put away, on %s", (
   })
 
   test("[L2, L3] files, index, history and memory come back byte for byte, and the waiting message is answered", async () => {
-    rewake = await Rewake.start({ database, env: { ...env } })
+    rewake = await Rewake.start({ database })
     const repository = join(rewake.dataDir, "repository")
     mkdirSync(repository)
     git(repository, "init", "-q", "-b", "main")
@@ -120,7 +123,7 @@ describe.each(DATABASES)("a task expires and its executor is put away, on %s", (
     writeFileSync(join(folder, "bytes.bin"), Buffer.from([0, 255, 10, 13, 0]))
     const before = state(folder)
 
-    const put = await deleted(session.id)
+    const put = await archiveTask(rewake, task.id, session.id)
     await gone(folder)
     expect(processStartTime(agent?.pid ?? 0)).toBeNull()
     expect(put.some((event) => event.kind === "archive.created")).toBe(true)
@@ -158,14 +161,14 @@ describe.each(DATABASES)("a task expires and its executor is put away, on %s", (
   })
 
   test("[7] an archive that cannot be written keeps the executor, says why, and is tried again", async () => {
-    rewake = await Rewake.start({ database, env: { ...env, ARCHIVE_URL: "" } })
+    rewake = await Rewake.start({ database, env: { ARCHIVE_URL: "" } })
     const { task, session } = await rewake.createTask("write a.txt hello")
     await rewake.waitForRuns(session.id, 1)
     const folder = (await statusOf(session.id)).worktree_path as string
     // A file where the store's folder should be.
     rmSync(join(rewake.dataDir, "archives"), { recursive: true, force: true })
     writeFileSync(join(rewake.dataDir, "archives"), "in the way")
-    const log = await rewake.waitForEvent(session.id, (event) => event.kind === "archive.failed", "the failure")
+    const log = await reapUntilEvent(task.id, session.id, "archive.failed")
     expect(log.some((event) => event.kind === "executor.deleted")).toBe(false)
     expect(existsSync(join(folder, "a.txt"))).toBe(true)
     const { due } = (await rewake.api<AdminArchives>("GET", "/api/v1/admin/archives")).body
@@ -176,17 +179,14 @@ describe.each(DATABASES)("a task expires and its executor is put away, on %s", (
   })
 })
 
-describe("nothing is lost while an executor is put away", () => {
-  let rewake: Rewake
-  afterEach(() => rewake?.stop())
-
+describe("nothing is lost while an executor is archived", () => {
   test("a chat's folder and injected memory come back as well", async () => {
-    rewake = await Rewake.start({ env: { ...env } })
+    rewake = await Rewake.start()
     const { task, session } = await rewake.createTask("remember sorrel", { agent: "demo-inject" })
     await rewake.waitForRuns(session.id, 1)
     await rewake.append(task.id, "write notes/a.txt some text")
     await rewake.waitForRuns(session.id, 2)
-    await rewake.waitForEvent(session.id, (event) => event.kind === "executor.deleted", "the executor to be put away")
+    await archiveTask(rewake, task.id, session.id)
     await rewake.api("POST", `/api/v1/tasks/${task.id}/restore`, { message: "recall" })
     const log = await rewake.waitForRuns(session.id, 3)
     expect(agentText(log).split("\n").at(-1)).toContain("sorrel")
@@ -197,14 +197,14 @@ describe("nothing is lost while an executor is put away", () => {
   })
 
   test("the server is killed right after the deletion was journalled, again and again: the files are in the archive or in place", async () => {
-    rewake = await Rewake.start({ env: { ...env } })
+    rewake = await Rewake.start()
     const { task, session } = await rewake.createTask("write a.txt precious")
     await rewake.waitForRuns(session.id, 1)
     for (let round = 0; round < 3; round++) {
-      await rewake.waitForEvent(session.id, (event) => event.kind === "executor.reaping", "the reaper")
+      await reapUntilEvent(task.id, session.id, "executor.reaping")
       await rewake.restart()
     }
-    await rewake.waitForEvent(session.id, (event) => event.kind === "executor.deleted", "the executor to be put away")
+    await archiveTask(rewake, task.id, session.id)
     await rewake.restart()
     const answer = await rewake.api<RestoreResult>("POST", `/api/v1/tasks/${task.id}/restore`, { message: "read a.txt" })
     expect(answer.status).toBe(200)
@@ -216,34 +216,32 @@ describe("nothing is lost while an executor is put away", () => {
   const folderOf = async (id: string) =>
     (await rewake.api<SessionStatusReport>("GET", `/api/v1/sessions/${id}/status`)).body.worktree_path as string
 
-  test("[7] a daemon that does not answer is unknown, not dead: nothing is put away until it answers", async () => {
-    rewake = await Rewake.start({ env: { ...env } })
-    const { session } = await rewake.createTask("remember elder")
+  test("[7] a daemon that does not answer is unknown, not dead: nothing is archived until it answers", async () => {
+    rewake = await Rewake.start({ durations: { callMs: 1_000, probeMs: 1_000, lastRetryMs: 1_000 } })
+    const { task, session } = await rewake.createTask("remember elder")
     await rewake.waitForRuns(session.id, 1)
     const folder = await folderOf(session.id)
     signal("SIGSTOP")
     try {
-      // It is due, and the reaper has been at it: its call to a stopped daemon runs into its time limit.
-      await waitUntil(async () => {
-        const { due } = (await rewake.api<AdminArchives>("GET", "/api/v1/admin/archives")).body
-        return due.some((item) => item.session_id === session.id)
-      }, "the executor to be due")
-      await waitUntil(() => rewake.output.includes('"outcome":"unreachable"'), "a round of the reaper")
+      // It is due, and the reaper has tried: its call to a stopped daemon runs into its time limit.
+      await reapUntil(rewake, task.id, () => rewake.output.includes('"outcome":"unreachable"'), "a round of the reaper")
+      const { due } = (await rewake.api<AdminArchives>("GET", "/api/v1/admin/archives")).body
+      expect(due.map((item) => item.session_id)).toEqual([session.id])
       expect(existsSync(folder)).toBe(true)
       expect((await rewake.events(session.id)).some((event) => event.kind === "executor.reaping")).toBe(false)
     } finally {
       signal("SIGCONT")
     }
-    await rewake.waitForEvent(session.id, (event) => event.kind === "executor.deleted", "the executor to be put away")
+    await archiveTask(rewake, task.id, session.id)
   })
 
-  test("[7] taken back while it is being put away: nothing is deleted, the message is answered in the same folder", async () => {
-    rewake = await Rewake.start({ env: { ...env } })
+  test("[7] taken back while it is being archived: nothing is deleted, the message is answered in the same folder", async () => {
+    rewake = await Rewake.start()
     const { task, session } = await rewake.createTask("remember hazel")
     await rewake.waitForRuns(session.id, 1)
     const folder = await folderOf(session.id)
     writeFileSync(join(folder, "a.txt"), "in place")
-    await rewake.waitForEvent(session.id, (event) => event.kind === "executor.reaping", "the reaper")
+    await reapUntilEvent(task.id, session.id, "executor.reaping")
     signal("SIGSTOP")
     const { ino } = lstatSync(folder, { throwIfNoEntry: false }) ?? { ino: 0 }
     const before = await rewake.events(session.id)
@@ -260,14 +258,14 @@ describe("nothing is lost while an executor is put away", () => {
   })
 
   test("an admin's standing order lets go what cannot be archived, and a restore says that the files are lost", async () => {
-    rewake = await Rewake.start({ env: { ...env, ARCHIVE_MAX_BYTES: "1", ARCHIVE_FORCE_DELETE_DAYS: "0.000000000001" } })
+    rewake = await Rewake.start({ env: { ARCHIVE_MAX_BYTES: "1", ARCHIVE_FORCE_DELETE_DAYS: "0.000000000001" } })
     const { task, session } = await rewake.createTask("remember rowan", { agent: "demo-inject" })
     await rewake.waitForRuns(session.id, 1)
     const folder = await folderOf(session.id)
     writeFileSync(join(folder, "a.txt"), "too large for this store")
-    const failed = await rewake.waitForEvent(session.id, (event) => event.kind === "archive.failed", "the failure")
+    const failed = await reapUntilEvent(task.id, session.id, "archive.failed")
     expect(failed.find((event) => event.kind === "archive.failed")).toMatchObject({ reason: "too_large" })
-    const log = await rewake.waitForEvent(session.id, (event) => event.kind === "executor.deleted", "the executor to be let go")
+    const log = await archiveTask(rewake, task.id, session.id)
     expect(log.find((event) => event.kind === "executor.deleted")).toMatchObject({ archive_id: null })
     expect((await rewake.api<RestorePreview>("GET", `/api/v1/tasks/${task.id}/restore`)).body).toMatchObject({
       files: { kind: "lost" },

@@ -3,9 +3,13 @@ import { Client } from "pg"
 import { afterEach, describe, expect, test } from "vitest"
 import type { SessionStatusReport } from "../../lib/contracts/status"
 import type { SessionView } from "../../lib/contracts/task"
-import { agentText, DATABASES, follow, numbers, Rewake } from "../support/server"
+import { arm, startArmed } from "../support/kill-points"
+import { agentText, follow, numbers, Rewake } from "../support/server"
 import { openTerminal, readySession, TERMINAL_ENV, view } from "../support/terminal"
 import { waitUntil } from "../support/wait-until"
+
+/** A lease that expires soon, but not so soon that a busy machine would miss a renewal. */
+const SHORT_LEASE = { leaseMs: 5_000, leaseRenewalMs: 1_000, sweepMs: 500 }
 
 describe("two servers over one PostgreSQL", () => {
   let first: Rewake
@@ -16,7 +20,7 @@ describe("two servers over one PostgreSQL", () => {
   })
 
   test("[6] a server stopped past its lease loses its sessions to another, and does no harm when it wakes: it ends", async () => {
-    first = await Rewake.start({ database: "postgresql" })
+    first = await Rewake.start({ database: "postgresql", durations: SHORT_LEASE })
     const { task, session } = await first.createTask("count 700 50")
     await first.waitForEvent(session.id, (event) => event.kind === "message.delta", "the first number")
     second = await first.secondServer()
@@ -39,6 +43,23 @@ describe("two servers over one PostgreSQL", () => {
     expect(log.filter((event) => event.kind === "agent.started")).toHaveLength(1)
     const counted = agentText(log).split("\n")[0] ?? ""
     expect(numbers(700).startsWith(counted)).toBe(true)
+  })
+
+  test("[6] a server stopped in the middle of a transaction, its rows locked, loses its sessions all the same", async () => {
+    first = await startArmed({ database: "postgresql", durations: SHORT_LEASE })
+    const { session } = await first.createTask("count 700 50")
+    await first.waitForEvent(session.id, (event) => event.kind === "message.delta", "the first number")
+    await arm(first, "writer.applied", { signal: "SIGSTOP" }).reached()
+    second = await first.secondServer()
+    await second.waitForEvent(session.id, (event) => event.kind === "run.adopted", "the second server to take over")
+
+    const exited = first.child ? once(first.child, "exit") : null
+    first.child?.kill("SIGCONT")
+    expect((await exited)?.[0]).toBe(75)
+    await second.api("POST", `/api/v1/sessions/${session.id}/cancel`)
+    const log = await second.waitForRuns(session.id, 1)
+    expect(log.map((event) => event.seq)).toEqual(log.map((_, i) => i + 1))
+    expect(numbers(700).startsWith(agentText(log))).toBe(true)
   })
 
   test("[L3] a page that opens a terminal at another server before that has taken over does not keep the agent from coming back", async () => {
@@ -121,12 +142,14 @@ describe("two servers, and a session that only one of them has made", () => {
   })
 })
 
-describe.each(DATABASES)("a daemon that is silent, on %s", (database) => {
+describe("a daemon that is silent", () => {
   let rewake: Rewake
   afterEach(() => rewake.stop())
+  /** Noticed by its first probe or after a few missing heartbeats, and asked again soon. */
+  const durations = { probeMs: 1_000, heartbeatMs: 500, streamSilenceMs: 2_500, lastRetryMs: 1_000 }
 
   test("[7] is unknown, not dead: nothing is started in its place, and when it speaks again the answer is whole", async () => {
-    rewake = await Rewake.start({ database })
+    rewake = await Rewake.start({ durations })
     const { session } = await rewake.createTask("count 100 30")
     await rewake.waitForEvent(session.id, (event) => event.kind === "message.delta", "the first number")
     const { pid } = rewake.daemon()
@@ -152,7 +175,7 @@ describe.each(DATABASES)("a daemon that is silent, on %s", (database) => {
   })
 
   test("[3] that dies after all, when the first try at it was in vain: the restart is named and accounted for, and its agent comes back unasked", async () => {
-    rewake = await Rewake.start({ database })
+    rewake = await Rewake.start({ durations })
     const { session } = await rewake.createTask("count 2000 20")
     await rewake.waitForEvent(session.id, (event) => event.kind === "message.delta", "the first number")
     const { pid } = rewake.daemon()
@@ -178,7 +201,7 @@ describe.each(DATABASES)("a daemon that is silent, on %s", (database) => {
   })
 
   test("[7] is noticed by a server that is running, too, and goes on when it speaks again", async () => {
-    rewake = await Rewake.start({ database })
+    rewake = await Rewake.start({ durations })
     const { session } = await rewake.createTask("count 100 30")
     await rewake.waitForEvent(session.id, (event) => event.kind === "message.delta", "the first number")
     const { pid } = rewake.daemon()

@@ -1,42 +1,38 @@
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
+import { Client } from "pg"
 import { afterEach, describe, expect, test } from "vitest"
-import type { EventOf, SessionEvent } from "../../lib/contracts/events"
-import { isTerminalKind } from "../../lib/contracts/events"
 import type { SessionView } from "../../lib/contracts/task"
 import { attach, pictureOf, sha256 } from "../support/attachments"
+import { endsOf, ofKind } from "../support/events"
 import { arm, heardByAgents, startArmed } from "../support/kill-points"
 import { agentText, DATABASES, numbers, type Rewake } from "../support/server"
-
-const of = <K extends SessionEvent["kind"]>(log: readonly SessionEvent[], kind: K) =>
-  log.filter((event): event is EventOf<K> => event.kind === kind)
-const ends = (log: readonly SessionEvent[]) => log.filter((event) => isTerminalKind(event.kind)).map((event) => event.kind)
 
 let rewake: Rewake
 afterEach(() => rewake.stop())
 
 describe.each(DATABASES)("a process dies at the worst moment, on %s", (database) => {
   test("[2] the daemon after it recorded a prompt and before the agent worked: uncertain, and never sent again", async () => {
-    rewake = await startArmed(database)
+    rewake = await startArmed({ database })
     const { task, session } = await rewake.createTask("remember kiwi")
     await rewake.waitForRuns(session.id, 1)
     const point = arm(rewake, "ledger.recorded")
     const sent = await rewake.append(task.id, "remember lost")
     await point.reached()
     const log = await rewake.waitForRuns(session.id, 2)
-    expect(of(log, "run.interrupted").map((event) => event.reason)).toEqual(["delivery_uncertain"])
+    expect(ofKind(log, "run.interrupted").map((event) => event.reason)).toEqual(["delivery_uncertain"])
 
     await rewake.append(task.id, "recall")
     const later = await rewake.waitForRuns(session.id, 3)
     expect(agentText(later)).toContain("I remember: kiwi")
     expect(agentText(later)).not.toContain("lost")
-    expect(of(later, "prompt.delivering").filter((event) => event.prompt_id === sent.prompt_id)).toHaveLength(1)
+    expect(ofKind(later, "prompt.delivering").filter((event) => event.prompt_id === sent.prompt_id)).toHaveLength(1)
     expect(heardByAgents(rewake)).toEqual(["remember kiwi", "recall"])
   })
 
   test("[2] the server between its record and the hand-over: the prompt is handed over once, by the next one", async () => {
-    rewake = await startArmed(database)
+    rewake = await startArmed({ database })
     const { task, session } = await rewake.createTask("remember kiwi")
     await rewake.waitForRuns(session.id, 1)
     const point = arm(rewake, "deliver.committed")
@@ -44,13 +40,13 @@ describe.each(DATABASES)("a process dies at the worst moment, on %s", (database)
     await point.reached()
     await rewake.restart()
     const log = await rewake.waitForRuns(session.id, 2)
-    expect(ends(log)).toEqual(["run.completed", "run.completed"])
-    expect(of(log, "message.agent").at(-1)?.content).toBe(numbers(30))
+    expect(endsOf(log)).toEqual(["run.completed", "run.completed"])
+    expect(ofKind(log, "message.agent").at(-1)?.content).toBe(numbers(30))
     expect(heardByAgents(rewake)).toEqual(["remember kiwi", "count 30 5"])
   })
 
   test("[2] the server between its record and the hand-over of a picture: the next one hands it over once, as it was sent", async () => {
-    rewake = await startArmed(database)
+    rewake = await startArmed({ database })
     const { task, session } = await rewake.createTask("remember kiwi")
     await rewake.waitForRuns(session.id, 1)
     const picture = pictureOf(1_500_000)
@@ -60,13 +56,13 @@ describe.each(DATABASES)("a process dies at the worst moment, on %s", (database)
     await point.reached()
     await rewake.restart()
     const log = await rewake.waitForRuns(session.id, 2)
-    expect(ends(log)).toEqual(["run.completed", "run.completed"])
-    expect(of(log, "message.agent").at(-1)?.content).toContain(`1500000 bytes, sha256 ${sha256(picture)}`)
+    expect(endsOf(log)).toEqual(["run.completed", "run.completed"])
+    expect(ofKind(log, "message.agent").at(-1)?.content).toContain(`1500000 bytes, sha256 ${sha256(picture)}`)
     expect(heardByAgents(rewake)).toEqual(["remember kiwi", "look"])
   })
 
   test("[4] the server right after it took an answer: the answer reaches the agent, the same again is accepted, another is not", async () => {
-    rewake = await startArmed(database)
+    rewake = await startArmed({ database })
     const { session } = await rewake.createTask("ask Which way?")
     await rewake.waitForEvent(session.id, (event) => event.kind === "run.waiting", "the question")
     const [wait] = (await rewake.session(session.id)).waits
@@ -80,58 +76,79 @@ describe.each(DATABASES)("a process dies at the worst moment, on %s", (database)
     await point.reached()
     await rewake.restart()
     const log = await rewake.waitForRuns(session.id, 1)
-    expect(ends(log)).toEqual(["run.completed"])
+    expect(endsOf(log)).toEqual(["run.completed"])
     expect(agentText(log)).toContain("You chose: The second way")
-    expect(of(log, "token.consumed")).toHaveLength(1)
+    expect(ofKind(log, "token.consumed")).toHaveLength(1)
     expect((await answer(1)).status).toBe(202)
     expect(await answer(0)).toMatchObject({ status: 409, body: { code: "RESUME_TOKEN_REJECTED", reason: "consumed" } })
   })
-
-  test.each(["claim.committed", "launch.spawned", "reconcile.spool_read", "interrupt.committed"] as const)(
-    "[3] the server again, at %s of its recovery: still one interruption",
-    async (name) => {
-      rewake = await startArmed(database)
-      const { session } = await rewake.createTask("count 2000 20")
-      await rewake.waitForEvent(session.id, (event) => event.kind === "message.delta" && event.content.includes("9"), "some numbers")
-      await rewake.kill9()
-      rewake.killDaemon()
-      const point = arm(rewake, name)
-      await rewake.boot().catch(() => {})
-      await point.reached()
-      await rewake.restart()
-      const log = await rewake.waitForRuns(session.id, 1)
-      expect(of(log, "run.interrupted").map((event) => event.reason)).toEqual(["process_restart"])
-      expect(ends(log)).toHaveLength(1)
-      const view = await rewake.api<SessionView>("GET", `/api/v1/sessions/${session.id}`)
-      expect(view.body.status).toBe("interrupted_startup")
-    },
-  )
 })
 
-test("[9] the server between an agent's word that it has its session and the look whether it has: the next one looks", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "rewake-agents-"))
-  const acp = { command: process.execPath, args: [resolve("tests/support/odd-agent.mjs"), "loads-nothing"] }
-  writeFileSync(join(folder, "agents.json"), JSON.stringify([{ id: "odd", name: "Odd", acp }]))
-  rewake = await startArmed("sqlite", { AGENTS_FILE: join(folder, "agents.json") })
-  const { task, session } = await rewake.createTask("remember kiwi", { agent: "odd" })
-  const [started] = of(await rewake.waitForRuns(session.id, 1), "agent.started")
-  process.kill(started?.pid ?? 0, "SIGKILL")
-  await rewake.waitForEvent(session.id, (event) => event.kind === "agent.exited", "the agent's end")
+test.each(["claim.committed", "launch.spawned", "reconcile.spool_read", "interrupt.committed"] as const)(
+  "[3] the server again, at %s of its recovery: still one interruption",
+  async (name) => {
+    rewake = await startArmed()
+    const { session } = await rewake.createTask("count 2000 20")
+    await rewake.waitForEvent(session.id, (event) => event.kind === "message.delta" && event.content.includes("9"), "some numbers")
+    await rewake.kill9()
+    rewake.killDaemon()
+    const point = arm(rewake, name)
+    await rewake.boot().catch(() => {})
+    await point.reached()
+    await rewake.restart()
+    const log = await rewake.waitForRuns(session.id, 1)
+    expect(ofKind(log, "run.interrupted").map((event) => event.reason)).toEqual(["process_restart"])
+    expect(endsOf(log)).toHaveLength(1)
+    const view = await rewake.api<SessionView>("GET", `/api/v1/sessions/${session.id}`)
+    expect(view.body.status).toBe("interrupted_startup")
+  },
+)
 
-  const point = arm(rewake, "resume.agent_up")
-  await rewake.append(task.id, "recall")
-  await point.reached()
-  await rewake.restart()
-  const log = await rewake.waitForRuns(session.id, 2)
-  rmSync(folder, { recursive: true })
-  expect(of(log, "agent.session_retired")).toMatchObject([{ agent_session_id: "odd", reason: expect.stringContaining("nothing of the") }])
-  expect(of(log, "recovery.receipt").map((receipt) => receipt.agent_memory)).toEqual(["none", "injected"])
-  expect(of(log, "message.agent").at(-1)?.content).toContain("[USER]: remember kiwi")
-  expect(ends(log)).toEqual(["run.completed", "run.completed"])
-})
+test.each([
+  ["has not heard of the agent yet", "postgresql"],
+  ["may have heard of the agent", "sqlite"],
+] as const)(
+  "[9] the server after a forgetful agent loaded its session, while the journal %s: the next one dismisses it",
+  async (_, database) => {
+    const folder = mkdtempSync(join(tmpdir(), "rewake-agents-"))
+    const acp = { command: process.execPath, args: [resolve("tests/support/odd-agent.mjs"), "loads-nothing"] }
+    writeFileSync(join(folder, "agents.json"), JSON.stringify([{ id: "odd", name: "Odd", acp }]))
+    rewake = await startArmed({ database, env: { AGENTS_FILE: join(folder, "agents.json") } })
+    const { task, session } = await rewake.createTask("remember kiwi", { agent: "odd" })
+    const [started] = ofKind(await rewake.waitForRuns(session.id, 1), "agent.started")
+    process.kill(started?.pid ?? 0, "SIGKILL")
+    await rewake.waitForEvent(session.id, (event) => event.kind === "agent.exited", "the agent's end")
+
+    const point = arm(rewake, "resume.agent_up")
+    await rewake.append(task.id, "recall")
+    await rewake.waitForEvent(session.id, (event) => event.kind === "resume.started", "the resume")
+    // The agent takes two seconds to be judged as one that replays nothing; what it reports meanwhile cannot be written.
+    const unlock = database === "postgresql" ? await lockSession(session.id) : async () => {}
+    await point.reached()
+    await unlock()
+    await rewake.restart()
+    const log = await rewake.waitForRuns(session.id, 2)
+    rmSync(folder, { recursive: true })
+    expect(ofKind(log, "agent.session_retired")).toMatchObject([
+      { agent_session_id: "odd", reason: expect.stringContaining("nothing of the") },
+    ])
+    expect(ofKind(log, "recovery.receipt").map((receipt) => receipt.agent_memory)).toEqual(["none", "injected"])
+    expect(ofKind(log, "message.agent").at(-1)?.content).toContain("[USER]: remember kiwi")
+    expect(endsOf(log)).toEqual(["run.completed", "run.completed"])
+  },
+)
+
+/** Keeps the server from writing anything about a session, until the returned function is called. */
+async function lockSession(sessionId: string): Promise<() => Promise<void>> {
+  const client = new Client({ connectionString: rewake.database.url as string })
+  await client.connect()
+  await client.query("BEGIN")
+  await client.query("SELECT id FROM sessions WHERE id = $1 FOR UPDATE", [sessionId])
+  return () => client.end()
+}
 
 test("[1] a journal set back to a backup says which of the daemon's records it will never have", async () => {
-  rewake = await startArmed("sqlite")
+  rewake = await startArmed()
   const { task, session } = await rewake.createTask("remember kiwi")
   await rewake.waitForRuns(session.id, 1)
   await rewake.kill9()
@@ -152,7 +169,7 @@ test("[1] a journal set back to a backup says which of the daemon's records it w
 
   await rewake.boot()
   const log = await rewake.waitForEvent(session.id, (event) => event.kind === "spool.gap", "the gap to be told")
-  const [gap] = of(log, "spool.gap")
+  const [gap] = ofKind(log, "spool.gap")
   expect(gap?.to).toBe(firstKept() - 1)
   expect(gap?.from).toBeLessThan(firstKept())
   await rewake.append(task.id, "recall")
@@ -161,6 +178,6 @@ test("[1] a journal set back to a backup says which of the daemon's records it w
     (event) => event.kind === "message.agent" && event.content.includes("I remember: kiwi"),
     "an answer after the gap",
   )
-  expect(of(later, "spool.gap")).toHaveLength(1)
+  expect(ofKind(later, "spool.gap")).toHaveLength(1)
   expect(later.map((event) => event.seq)).toEqual(later.map((_, i) => i + 1))
 })

@@ -5,15 +5,13 @@ import type { AdminArchives } from "../../lib/contracts/admin"
 import type { RestoreResult } from "../../lib/contracts/restore"
 import type { SessionStatusReport } from "../../lib/contracts/status"
 import { KILL_POINTS } from "../../lib/host/kill-point"
+import { archiveTask, reapUntil } from "../support/expiry"
 import { arm, heardByAgents, startArmed } from "../support/kill-points"
 import { agentText, type Rewake } from "../support/server"
 import { waitUntil } from "../support/wait-until"
 
 let rewake: Rewake
 afterEach(() => rewake?.stop())
-
-/** Two seconds to expire, and a reaper that looks every second. */
-const env = { APPEND_CHAT_TASK_EXPIRE_HOURS: String(2 / 3600), REAPER_INTERVAL_SECONDS: "1" }
 
 const isOfRestore = (point: string) => point.startsWith("restore.")
 
@@ -36,23 +34,24 @@ async function restored(taskId: number): Promise<void> {
 describe.each([
   ["the server", false],
   ["server and agentctl together", true],
-] as const)("%s killed while a task is put away or brought back", (_who, also) => {
+] as const)("%s killed while a task is archived or restored", (_who, also) => {
   test.each(KILL_POINTS.put_away)("[7] at %s: files and memory come back, the message is delivered once", async (point) => {
-    rewake = await startArmed("sqlite", { ...env })
+    rewake = await startArmed()
     const { task, session } = await rewake.createTask("remember walnut")
     await rewake.waitForRuns(session.id, 1)
     const folder = (await rewake.api<SessionStatusReport>("GET", `/api/v1/sessions/${session.id}/status`)).body.worktree_path as string
     writeFileSync(join(folder, "a.txt"), "precious")
 
-    const deleted = () => rewake.waitForEvent(session.id, (event) => event.kind === "executor.deleted", "the executor to be put away")
-    if (isOfRestore(point)) await deleted()
-    const death = arm(rewake, point, also)
-    if (isOfRestore(point))
+    const archived = () => archiveTask(rewake, task.id, session.id)
+    if (isOfRestore(point)) await archived()
+    const death = arm(rewake, point, { also })
+    if (isOfRestore(point)) {
       rewake.api("POST", `/api/v1/tasks/${task.id}/restore`, { message: "recall", client_message_id: "c-1" }).catch(() => null)
-    await death.reached()
+      await death.reached()
+    } else await reapUntil(rewake, task.id, death.isReached, `a death at ${point}`)
     await rewake.restart()
     expect(await filesAreSafe(folder)).toBe(true)
-    if (!isOfRestore(point)) await deleted()
+    if (!isOfRestore(point)) await archived()
     expect(await filesAreSafe(folder)).toBe(true)
 
     await restored(task.id)

@@ -1,33 +1,20 @@
-import { join } from "node:path"
-import Database from "better-sqlite3"
-import { Client } from "pg"
 import { afterEach, describe, expect, test } from "vitest"
 import type { SessionStatusReport } from "../../lib/contracts/status"
-import { agentText, DATABASES, Rewake } from "../support/server"
+import { agentText, Rewake } from "../support/server"
+import { runSql } from "../support/sql"
 import { waitUntil } from "../support/wait-until"
 
-describe.each(DATABASES)("a session that says STARTING while nobody is at it, on %s", (database) => {
+describe("a session that says STARTING while nobody is at it", () => {
   let rewake: Rewake
   afterEach(() => rewake.stop())
 
   /** What a defect, or a fault nobody thought of, might leave behind; behind the server's back, and found by no sweep of it. */
-  async function pretendStarting(sessionId: string) {
-    const sql = `UPDATE sessions SET state = 'STARTING' WHERE id = '${sessionId}'`
-    if (rewake.database.url) {
-      const client = new Client({ connectionString: rewake.database.url })
-      await client.connect()
-      await client.query(sql)
-      await client.end()
-    } else {
-      const db = new Database(join(rewake.dataDir, "rewake.db"), { timeout: 10_000 })
-      db.exec(sql)
-      db.close()
-    }
-  }
+  const pretendStarting = (sessionId: string) =>
+    runSql(rewake.sqlPlace(), "UPDATE sessions SET state = 'STARTING' WHERE id = ?", [sessionId])
   const status = async (id: string) => (await rewake.api<SessionStatusReport>("GET", `/api/v1/sessions/${id}/status`)).body
 
   test("[6] is healed by the question for its status, and takes messages again", async () => {
-    rewake = await Rewake.start({ database })
+    rewake = await Rewake.start({ database: "postgresql" })
     const { task, session } = await rewake.createTask("remember nut")
     await rewake.waitForRuns(session.id, 1)
     await pretendStarting(session.id)

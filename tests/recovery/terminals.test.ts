@@ -1,22 +1,25 @@
 import { existsSync } from "node:fs"
 import { afterEach, describe, expect, test } from "vitest"
-import type { EventOf } from "../../lib/contracts/events"
 import type { WorkerView } from "../../lib/contracts/workers"
 import { processStartTime } from "../../lib/host/process-identity"
-import { DATABASES, Rewake } from "../support/server"
+import { ofKind } from "../support/events"
+import { archiveTask, reapUntil } from "../support/expiry"
+import { Rewake } from "../support/server"
 import { describeTerminal, openTerminal, readySession, TERMINAL_ENV, Viewer, view } from "../support/terminal"
 import { waitUntil } from "../support/wait-until"
 
 const SERVER = `node -e 'require("http").createServer().listen(0,()=>console.log("listen"+"ing"))'`
-const receipts = async (rewake: Rewake, sessionId: string) =>
-  (await rewake.events(sessionId)).filter((event): event is EventOf<"recovery.receipt"> => event.kind === "recovery.receipt")
+const receipts = async (rewake: Rewake, sessionId: string) => ofKind(await rewake.events(sessionId), "recovery.receipt")
 
-describe.each(DATABASES)("terminals outlive what dies, on %s", (database) => {
+/** A daemon that does not answer is noticed, and told again, soon. */
+const durations = { probeMs: 1_000, callMs: 1_000, closeRetryMs: 500 }
+
+describe("terminals outlive what dies", () => {
   let rewake: Rewake
   afterEach(() => rewake?.stop())
 
-  const start = async (env: Record<string, string> = {}) => {
-    rewake = await Rewake.start({ database, env: { ...TERMINAL_ENV, ...env } })
+  const start = async () => {
+    rewake = await Rewake.start({ env: TERMINAL_ENV, durations })
   }
   /** A terminal with something in front in it, which its daemon has taken note of. */
   async function running(viewer: Viewer, worker: WorkerView, command: string, shown: RegExp): Promise<string> {
@@ -169,18 +172,20 @@ describe.each(DATABASES)("terminals outlive what dies, on %s", (database) => {
     await waitUntil(() => processStartTime(pid) !== life, "the shell to end")
   })
 
-  test("put away, the tabs are still listed and say why they cannot be opened; restored, they get new shells", async () => {
-    const brief = { APPEND_CHAT_TASK_EXPIRE_HOURS: String(3 / 3600), REAPER_INTERVAL_SECONDS: "1" }
-    await start(brief)
+  test("archived, the tabs are still listed and say why they cannot be opened; restored, they get new shells", async () => {
+    await start()
     const sessionId = await readySession(rewake)
     const worker = await openTerminal(rewake, sessionId, { type: "terminal", name: "build" })
     const viewer = await view(rewake, worker)
     const pid = Number(await viewer.run("echo kept > note; echo $$"))
-    // A program in front keeps the task, longer than it would last.
-    await running(viewer, worker, "sleep 8", /sleep 8/)
-    await waitUntil(async () => (await describeTerminal(rewake, worker)).processes.length === 0, "the program to end")
+    const { task_id } = await rewake.session(sessionId)
+    // A program in the foreground keeps the task from being archived, however old it is.
+    await running(viewer, worker, "sleep 600", /sleep 600/)
+    await reapUntil(rewake, task_id, () => rewake.output.includes('"outcome":"not_due"'), "a round of the reaper")
     expect((await rewake.events(sessionId)).some((event) => event.kind === "executor.deleted")).toBe(false)
-    await rewake.waitForEvent(sessionId, (event) => event.kind === "executor.deleted", "the executor to be put away")
+    await viewer.type("\u0003")
+    await waitUntil(async () => (await describeTerminal(rewake, worker)).processes.length === 0, "the program to end")
+    await archiveTask(rewake, task_id, sessionId)
     expect(existsSync(`/proc/${pid}`)).toBe(false)
 
     const tabs = await rewake.api<{ workers: WorkerView[] }>("GET", `/api/v1/sessions/${sessionId}/workers`)
@@ -190,7 +195,6 @@ describe.each(DATABASES)("terminals outlive what dies, on %s", (database) => {
     await waitUntil(() => late.exits.length > 0, "the exit")
     expect(late.exits).toMatchObject([{ exit_code: 1, reason: "put_away" }])
 
-    const { task_id } = await rewake.session(sessionId)
     await rewake.api("POST", `/api/v1/tasks/${task_id}/restore`, { message: "recall" })
     // Other output than what was shown before, whatever its offsets: a page must not go on from the old.
     expect((await late.attach()).generation).toBeGreaterThan(viewer.attached?.generation ?? 0)

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto"
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import http from "node:http"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { join, resolve } from "node:path"
 import {
   AgentctlFile,
   type DaemonSession,
@@ -12,15 +12,8 @@ import {
   type SpoolRecord,
 } from "../../lib/contracts/agentctl/protocol"
 
-/** agentctl and the demo agents as they are shipped, in a folder of their own. */
-export async function buildDaemonPrograms(): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), "rewake-programs-"))
-  const bundles: { buildPrograms(outdir: string): Promise<void> } = await import(
-    new URL("../../scripts/lib/bundles.mjs", import.meta.url).href
-  )
-  await bundles.buildPrograms(folder)
-  return folder
-}
+/** agentctl and the demo agents as they are shipped. */
+export const PROGRAMS = resolve("dist/programs")
 
 export const newDataDir = (): string => mkdtempSync(join(tmpdir(), "rewake-data-"))
 
@@ -51,18 +44,17 @@ export class Daemon {
   private constructor(
     readonly child: ChildProcess,
     readonly dataDir: string,
-    readonly programs: string,
     readonly file: AgentctlFile,
   ) {}
 
-  static async start(programs: string, dataDir: string, extra: string[] = []): Promise<Daemon> {
+  static async start(dataDir: string, extra: string[] = []): Promise<Daemon> {
     const published = join(dataDir, "run/agentctl.json")
     rmSync(published, { force: true })
-    const child = spawnDaemon(programs, dataDir, extra)
+    const child = spawnDaemon(dataDir, extra)
     const ended = new Promise<never>((_, reject) => child.once("exit", (code) => reject(new Error(`agentctl ended with code ${code}`))))
     ended.catch(() => undefined)
     const daemon = await Promise.race([ended, waitUntil(() => (existsSync(published) ? readFileSync(published, "utf8") : null))])
-    return new Daemon(child, dataDir, programs, AgentctlFile.parse(JSON.parse(daemon)))
+    return new Daemon(child, dataDir, AgentctlFile.parse(JSON.parse(daemon)))
   }
 
   call<T = Record<string, unknown>>(method: string, path: string, options: CallOptions = {}): Promise<Answer<T>> {
@@ -103,7 +95,7 @@ export class Daemon {
       body: {
         agent_execution_id: execution,
         command: options.command ?? process.execPath,
-        args: options.args ?? [join(this.programs, "demo-agent.mjs"), "--variant", options.variant ?? "demo"],
+        args: options.args ?? [join(PROGRAMS, "demo-agent.mjs"), "--variant", options.variant ?? "demo"],
         env: options.env ?? {},
         start: options.start ?? { kind: "new" },
         ...(options.session_files === undefined ? {} : { session_files: options.session_files }),
@@ -156,12 +148,12 @@ export class Daemon {
   }
 }
 
-export function spawnDaemon(programs: string, dataDir: string, extra: string[] = []): ChildProcess {
+export function spawnDaemon(dataDir: string, extra: string[] = []): ChildProcess {
   return spawn(
     process.execPath,
     [
-      join(programs, "agentctl.mjs"),
-      ...["--data-dir", dataDir, "--build", "test", "--native-binding", join(programs, "better_sqlite3.node"), "--orphan-hours", "1"],
+      join(PROGRAMS, "agentctl.mjs"),
+      ...["--data-dir", dataDir, "--build", "test", "--native-binding", join(PROGRAMS, "better_sqlite3.node"), "--orphan-hours", "1"],
       ...extra,
     ],
     { stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, REWAKE_DATA_DIR: dataDir } },

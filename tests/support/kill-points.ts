@@ -2,27 +2,30 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { join } from "node:path"
 import type { KillPoint } from "../../lib/host/kill-point"
 import { processStartTime } from "../../lib/host/process-identity"
-import { ARMED_DIST, prepareArmedBuild } from "../../scripts/lib/armed-build.mjs"
-import { ARMED_FILE, FIRED_FILE, type Fired } from "../torture/armed-kill-point"
-import { type DatabaseKind, Rewake } from "./server"
+import { ARMED_FILE, type Armed, FIRED_FILE, type Fired } from "../replacements/kill-point"
+import { Rewake, type StartOptions } from "./server"
 import { waitUntil } from "./wait-until"
 
 /** Rewake with kill points that kill. */
-export async function startArmed(database: DatabaseKind, env: Record<string, string> = {}): Promise<Rewake> {
-  await prepareArmedBuild()
-  return Rewake.start({ database, env, dist: ARMED_DIST })
-}
+export const startArmed = (options: StartOptions = {}): Promise<Rewake> => Rewake.start({ ...options, armed: true })
 
 let armings = 0
-/** The process that comes to this point next dies there; settles when it has. `also`: server and daemon together. */
-export function arm(rewake: Rewake, point: KillPoint, also = false): { reached(): Promise<unknown> } {
+/** The process that reaches this point next gets the signal there. */
+export function arm(
+  rewake: Rewake,
+  point: KillPoint,
+  { also = false, signal = "SIGKILL" }: Partial<Pick<Armed, "also" | "signal">> = {},
+): { isReached(): boolean; reached(): Promise<unknown> } {
   const fired = join(rewake.dataDir, FIRED_FILE)
   rmSync(fired, { force: true })
-  writeFileSync(join(rewake.dataDir, ARMED_FILE), JSON.stringify({ id: ++armings, point, occurrence: 1, also }))
+  writeFileSync(join(rewake.dataDir, ARMED_FILE), JSON.stringify({ id: ++armings, point, occurrence: 1, also, signal } satisfies Armed))
   const victims = () => (JSON.parse(readFileSync(fired, "utf8")) as Fired).victims
-  const gone = () => existsSync(fired) && victims().every((pid) => processStartTime(pid) === null)
-  return { reached: () => waitUntil(gone, `a death at ${point}`) }
+  const hasSignal = (pid: number) => (signal === "SIGKILL" ? processStartTime(pid) === null : isStopped(pid))
+  const isReached = () => existsSync(fired) && victims().every(hasSignal)
+  return { isReached, reached: () => waitUntil(isReached, `${signal} at ${point}`) }
 }
+
+const isStopped = (pid: number) => /^State:\s+T/m.test(readFileSync(`/proc/${pid}/status`, "utf8"))
 
 /** What the demo agents of this folder wrote down of what they were told. */
 export function heardByAgents(rewake: Rewake): string[] {

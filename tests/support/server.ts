@@ -1,24 +1,43 @@
-import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process"
+import { type ChildProcess, execFileSync, spawn } from "node:child_process"
+import { createHash, randomBytes } from "node:crypto"
 import { once } from "node:events"
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { promisify } from "node:util"
 import { io, type Socket } from "socket.io-client"
 import { isTerminalKind, type SessionEvent } from "../../lib/contracts/events"
 import { PUSH_NAMES, type PushedEvent } from "../../lib/contracts/socket"
 import type { AppendResult, SessionView, TaskView } from "../../lib/contracts/task"
+import type { Durations } from "../../lib/host/durations"
 import { processStartTime } from "../../lib/host/process-identity"
+import { freePort } from "./free-port"
 import { createPostgresDatabase } from "./postgres"
+import { runSql, type SqlPlace } from "./sql"
+import { ADMIN, readTemplate } from "./template"
 import { waitUntil } from "./wait-until"
 
+export { ADMIN }
 export const DATABASES = ["sqlite", "postgresql"] as const
 export type DatabaseKind = (typeof DATABASES)[number]
-export const ADMIN = { email: "admin@example.org", password: "correct horse battery" }
-
 type Json = Record<string, unknown>
 export type Answer<T = Json> = { status: number; body: T; headers: Headers }
 export type Api = <T = Json>(method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer<T>>
+
+/** The product as it is built, and the same with the modules of tests/replacements/ in place of those of lib/host/. */
+const DIST = "dist"
+const TEST_DIST = "dist-test"
+const SQLITE_FILE = "rewake.db"
+
+export type StartOptions = {
+  database?: DatabaseKind
+  env?: Record<string, string>
+  /** Shorter times than the product's, for a test that has to wait for them. */
+  durations?: Partial<Durations>
+  /** Kill points that kill: see tests/support/kill-points.ts. */
+  armed?: boolean
+  /** Without the admin, the token and the schema that test servers otherwise start with. */
+  empty?: boolean
+}
 
 /** A data folder and database with the real server program over it, started and killed at will. */
 export class Rewake {
@@ -37,18 +56,22 @@ export class Rewake {
     private readonly dist: string,
   ) {}
 
-  static async start(options: { database?: DatabaseKind; env?: Record<string, string>; dist?: string } = {}): Promise<Rewake> {
+  static async start(options: StartOptions = {}): Promise<Rewake> {
     const kind = options.database ?? "sqlite"
-    const postgres = kind === "postgresql" ? await createPostgresDatabase() : null
+    const template = options.empty ? null : readTemplate()
+    const postgres = kind === "postgresql" ? await createPostgresDatabase("test", template?.postgresql?.name ?? null) : null
     const dataDir = mkdtempSync(join(tmpdir(), "rewake-"))
+    if (kind === "sqlite" && template) copyFileSync(template.file, join(dataDir, SQLITE_FILE))
+    const durations = options.durations ? { REWAKE_TEST_DURATIONS: JSON.stringify(options.durations) } : {}
     const rewake = new Rewake(
       dataDir,
       { kind, url: postgres?.url ?? null, drop: postgres?.drop ?? (async () => {}) },
-      options.env ?? {},
-      options.dist ?? "dist",
+      // The same port for all its starts: a browser expects the same address after a restart.
+      { PORT: String(await freePort()), ...durations, ...options.env },
+      options.armed || options.durations ? TEST_DIST : DIST,
     )
+    rewake.token = (kind === "sqlite" ? template?.token : template?.postgresql?.token) ?? ""
     await rewake.boot()
-    if (!("ADMIN_EMAIL" in rewake.env && rewake.env.ADMIN_EMAIL === "")) rewake.token = await rewake.issueToken(ADMIN.email)
     return rewake
   }
 
@@ -85,15 +108,13 @@ export class Rewake {
       if (ended !== null) throw new Error(`the server ended with ${ended}:\n${this.output}`)
       return /Rewake is ready[^\n]*\n\s*(http:\S+)/.exec(said)?.[1]
     }, "server start")
-    // The same address after a restart, as a browser would expect.
-    this.env.PORT = new URL(this.url).port
     await waitUntil(async () => (await fetch(`${this.url}/api/ready`)).ok, "server ready")
   }
 
   /** A further server over the same database and data folder. */
   async secondServer(extra: Record<string, string> = {}): Promise<Rewake> {
-    const { PORT: _port, ...env } = this.env
-    const second = new Rewake(this.dataDir, { ...this.database, drop: async () => {} }, { ...env, ...extra }, this.dist)
+    const env = { ...this.env, PORT: String(await freePort()), ...extra }
+    const second = new Rewake(this.dataDir, { ...this.database, drop: async () => {} }, env, this.dist)
     await second.boot()
     second.token = this.token
     return second
@@ -125,10 +146,20 @@ export class Rewake {
   cli(...args: string[]): string {
     return execFileSync(process.execPath, [`${this.dist}/cli.mjs`, ...args], { env: this.environment(), encoding: "utf8" }).trim()
   }
-  /** Without blocking: a test that stops for seconds finds its kept-alive connections closed by the server. */
+  /** A token for an existing user, written into the database: the command line for it has a test of its own. */
   async issueToken(email: string): Promise<string> {
-    const run = promisify(execFile)
-    return (await run(process.execPath, [`${this.dist}/cli.mjs`, "token", "--user", email], { env: this.environment() })).stdout.trim()
+    const token = `rwk_${randomBytes(32).toString("base64url")}`
+    const sha256 = createHash("sha256").update(token).digest("hex")
+    const issued = await runSql(
+      this.sqlPlace(),
+      "INSERT INTO api_tokens (id, user_id, name, token_sha256, created_at) SELECT ?, id, 'tests', ?, ? FROM users WHERE email = ?",
+      [`tok_${randomBytes(8).toString("hex")}`, sha256, new Date().toISOString(), email],
+    )
+    if (issued !== 1) throw new Error(`there is no user ${email}`)
+    return token
+  }
+  sqlPlace(): SqlPlace {
+    return { url: this.database.url, file: join(this.dataDir, SQLITE_FILE) }
   }
 
   api: Api = (method, path, body, headers = {}) => this.as(this.token)(method, path, body, headers)

@@ -8,7 +8,7 @@ import type { Schedule, Setting } from "./schedule"
 import { shrink } from "./shrink"
 import { tellStory } from "./story"
 
-/** npm run torture: schedules one after the other, two at a time, each over a place that earlier ones have left in order. */
+/** npm run torture: schedules one after the other, `--workers` at a time, each over a place that earlier ones have left in order. */
 
 const { values } = parseArgs({
   options: {
@@ -55,6 +55,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   })
 }
 
+const times: { name: string; ms: number }[] = []
 const failures: { seed: number; length: number; story: string }[] = []
 let passed = 0
 
@@ -90,6 +91,7 @@ async function work(): Promise<void> {
   for (let schedule = nextSchedule(); schedule; schedule = nextSchedule()) {
     const result = await runOnce(schedule, true)
     const broken = result.findings.length > 0
+    times.push({ name: `torture > seed ${schedule.seed}, ${schedule.setting}`, ms: result.ms })
     const line = `seed ${schedule.seed}  ${schedule.setting.padEnd(11)} ${schedule.steps.length} steps  ${result.kills} kills  ${Math.round(result.ms)} ms`
     console.log(`${broken ? "BROKEN" : "ok    "}  ${line}`)
     if (!broken) {
@@ -130,6 +132,6 @@ console.log(`\n${passed + failures.length} schedules from seed ${firstSeed}, len
 for (const { seed, length: steps } of failures) console.log(`  broken: --seed ${seed} --runs 1 --length ${steps}`)
 if (values.results) {
   const told = failures.map(({ seed, story }) => ({ name: `seed ${seed}`, message: story }))
-  writeFileSync(values.results, JSON.stringify({ passed, skipped: 0, failures: told }))
+  writeFileSync(values.results, JSON.stringify({ passed, skipped: 0, failures: told, times }))
 }
 process.exit(failures.length === 0 ? 0 : 1)

@@ -1,17 +1,15 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { createServer } from "node:net"
 import { join } from "node:path"
 import type { DaemonSession } from "../../lib/contracts/agentctl/protocol"
 import type { PtyState } from "../../lib/contracts/agentctl/ptys"
 import { isSameProcess, processStartTime } from "../../lib/host/process-identity"
 import { type Database, openDatabase } from "../../server/platform/database"
+import { ARMED_FILE, type Armed, FIRED_FILE, type Fired } from "../replacements/kill-point"
 import { type Answer, Rewake } from "../support/server"
 import { TERMINAL_ENV } from "../support/terminal"
 import { waitUntil } from "../support/wait-until"
-import { ARMED_FILE, type Armed, FIRED_FILE, type Fired } from "./armed-kill-point"
 import type { Setting } from "./schedule"
 
-const DIST = "dist-torture"
 /** A call that takes longer hangs. */
 const CALL_LIMIT_MS = 40_000
 /** Starting may be killed on purpose a few times; more often than this it does not start at all. */
@@ -36,8 +34,8 @@ export class Place {
   static async open(setting: Setting): Promise<Place> {
     const database = setting === "sqlite" || setting === "expiring" ? "sqlite" : "postgresql"
     const env = { ...TERMINAL_ENV, ...(setting === "expiring" ? EXPIRING : {}) }
-    const first = await Rewake.start({ database, dist: DIST, env: { PORT: String(await freePort()), ...env } })
-    const servers = setting === "two servers" ? [first, await first.secondServer({ PORT: String(await freePort()) })] : [first]
+    const first = await Rewake.start({ database, armed: true, env })
+    const servers = setting === "two servers" ? [first, await first.secondServer()] : [first]
     const db = await openDatabase(
       first.database.url ? { kind: "postgresql", url: first.database.url } : { kind: "sqlite", file: join(first.dataDir, "rewake.db") },
     )
@@ -100,9 +98,9 @@ export class Place {
     }
   }
 
-  arm(point: Omit<Armed, "id">): void {
+  arm(point: Omit<Armed, "id" | "signal">): void {
     rmSync(join(this.dataDir, FIRED_FILE), { force: true })
-    writeFileSync(join(this.dataDir, ARMED_FILE), JSON.stringify({ id: ++this.armings, ...point }))
+    writeFileSync(join(this.dataDir, ARMED_FILE), JSON.stringify({ id: ++this.armings, signal: "SIGKILL", ...point } satisfies Armed))
   }
   disarm(): void {
     rmSync(join(this.dataDir, ARMED_FILE), { force: true })
@@ -210,18 +208,5 @@ export function signal(pid: number, name: NodeJS.Signals): boolean {
     return true
   } catch {
     return false
-  }
-}
-
-/** Below the range from which the system takes ports for outgoing connections: a port must be free again after each kill. */
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = 10_000 + Math.floor(Math.random() * 20_000)
-    const free = await new Promise<boolean>((resolve) => {
-      const probe = createServer()
-      probe.once("error", () => resolve(false))
-      probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)))
-    })
-    if (free) return port
   }
 }

@@ -14,6 +14,7 @@ import type {
   AdminFilter,
   AdminSession,
   AdminSessions,
+  ArchiveRun,
   AdminExecutor as Executor,
   Recovery,
 } from "@/lib/contracts/admin"
@@ -69,6 +70,14 @@ export const archivesQuery = () =>
     refetchInterval: EVERY_MS,
   })
 export const useAdminArchives = () => useQuery(archivesQuery())
+
+export function useArchiveExpiredNow() {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: () => postJson<ArchiveRun>("/api/v1/admin/archives/run", {}),
+    onSettled: () => client.invalidateQueries({ queryKey: ["admin", "archives"] }),
+  })
+}
 
 export const executorsQuery = () =>
   queryOptions({

@@ -1,4 +1,4 @@
-// A PostgreSQL server of the tests' own: throw-away folder, free port, durable settings as in production.
+// A PostgreSQL server of the tests' own: temporary folder, free port.
 import { execFileSync, spawn } from "node:child_process"
 import {
   chownSync,
@@ -23,7 +23,8 @@ import { findProgram } from "./find-program.mjs"
 const FOLDER_PREFIX = "rewake-postgres-"
 const START_TIMEOUT_MS = 30_000
 const STOP_TIMEOUT_MS = 10_000
-const SETTINGS = { fsync: "on", synchronous_commit: "on", full_page_writes: "on", max_connections: "200", listen_addresses: "127.0.0.1" }
+/** Tests kill processes, never the machine or this server: what it has written to the kernel is kept without an fsync. */
+const SETTINGS = { fsync: "off", full_page_writes: "off", synchronous_commit: "on", max_connections: "200", listen_addresses: "127.0.0.1" }
 
 /** The folder of PostgreSQL's programs, newest version first, or null. */
 export function findPostgres() {

@@ -1,11 +1,12 @@
-// Reads what the runners wrote: {passed, skipped, failures: [{name, message}]}.
+// Reads what the runners wrote: {passed, skipped, failures: [{name, message}], times: [{name, ms}]}.
 import { readFileSync } from "node:fs"
 
 export function readVitestResults(file) {
   const { testResults } = JSON.parse(readFileSync(file, "utf8"))
-  const outcome = { passed: 0, skipped: 0, failures: [] }
+  const outcome = { passed: 0, skipped: 0, failures: [], times: [] }
   for (const { name, status, message, assertionResults } of testResults) {
     for (const test of assertionResults) {
+      outcome.times.push({ name: `${relative(name)} > ${test.fullName}`, ms: test.duration ?? 0 })
       if (test.status === "passed") outcome.passed++
       else if (test.status === "failed")
         outcome.failures.push({ name: `${relative(name)} > ${test.fullName}`, message: test.failureMessages.join("\n") })
@@ -23,8 +24,9 @@ export const readTortureResults = (file) => JSON.parse(readFileSync(file, "utf8"
 
 export function readPlaywrightResults(file) {
   const { suites, errors } = JSON.parse(readFileSync(file, "utf8"))
-  const outcome = { passed: 0, skipped: 0, failures: errors.map(({ message }) => ({ name: "e2e", message: message ?? "" })) }
+  const outcome = { passed: 0, skipped: 0, failures: errors.map(({ message }) => ({ name: "e2e", message: message ?? "" })), times: [] }
   for (const { title, test } of suites.flatMap((suite) => specsOf(suite, []))) {
+    outcome.times.push({ name: title, ms: test.results.reduce((sum, { duration = 0 }) => sum + duration, 0) })
     if (test.status === "expected") outcome.passed++
     else if (test.status === "skipped") outcome.skipped++
     else

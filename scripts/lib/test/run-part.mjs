@@ -3,6 +3,7 @@ import { capture, lastLines } from "../steps.mjs"
 
 /** Runs one part to its end. Whatever goes wrong, the outcome says so: a crash, a hang and an empty part are failures. */
 export async function runPart(part, { extra, env, folder, onLine }) {
+  const started = performance.now()
   const resultsFile = join(folder, `${part.name}.json`)
   const [command, ...args] = part.command(extra, resultsFile)
   const { code, signal, output } = await capture(command, args, {
@@ -12,7 +13,8 @@ export async function runPart(part, { extra, env, folder, onLine }) {
   })
   if (part.read === null) return code === 0 ? outcome(1) : outcome(0, [{ name: part.name, message: output }])
 
-  const ended = signal === "SIGKILL" ? `ended after ${part.timeoutMs / 60_000} minutes` : `ended with ${signal ?? `code ${code}`}`
+  const overdue = performance.now() - started >= part.timeoutMs
+  const ended = overdue ? `ended after ${part.timeoutMs / 60_000} minutes` : `ended with ${signal ?? `code ${code}`}`
   let result
   try {
     result = part.read(resultsFile)
@@ -28,4 +30,4 @@ export async function runPart(part, { extra, env, folder, onLine }) {
   return result
 }
 
-const outcome = (passed, failures = []) => ({ passed, skipped: 0, failures })
+const outcome = (passed, failures = []) => ({ passed, skipped: 0, failures, times: [] })

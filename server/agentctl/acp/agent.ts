@@ -9,6 +9,7 @@ import {
 } from "@agentclientprotocol/sdk"
 import type { OptionValues, RefusedOption, SignInMethod } from "../../../lib/contracts/agent-setup"
 import type { PutAgent, Recollection } from "../../../lib/contracts/agentctl/protocol"
+import { DURATIONS } from "../../../lib/host/durations"
 import { Failure, messageOf } from "../failure"
 import { Permissions } from "../permissions"
 import { Recorder } from "../recorder"
@@ -32,8 +33,6 @@ const SIGN_IN_TIMEOUT_MS = 5 * 60_000
 const SETTING_TIMEOUT_MS = 5000
 /** Told for its own book-keeping; what it keeps on disk is kept either way. */
 const CLOSE_TIMEOUT_MS = 500
-/** Some agents answer a load first and repeat the conversation then; one that has repeated nothing by now has nothing. */
-const REPLAY_GRACE_MS = 2000
 /** It is asked only what it would take a glance to say; without an answer by then there is no evidence either way. */
 const LIST_TIMEOUT_MS = 5000
 const LIST_MAX_PAGES = 10
@@ -267,7 +266,7 @@ export class Agent {
 
   /** An agent may accept an id it knows nothing of. What it repeats, or names as its own, tells. */
   private async recollect(strategy: Begun["strategy"], lists: boolean): Promise<Recollection | null> {
-    if (strategy === "loaded") return { kind: "replay", updates: await this.recorder.repeated(REPLAY_GRACE_MS) }
+    if (strategy === "loaded") return { kind: "replay", updates: await this.recorder.repeated(DURATIONS.replayGraceMs) }
     if (strategy === "new" || !lists) return null
     return this.within(LIST_TIMEOUT_MS, this.findInList()).catch(() => null)
   }

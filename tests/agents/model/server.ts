@@ -1,6 +1,7 @@
 import { once } from "node:events"
 import http from "node:http"
 import type { AddressInfo } from "node:net"
+import { waitUntil } from "../../support/wait-until"
 import { anthropicMessages } from "./anthropic-messages"
 import { type Conversation, isObject, type Json, userTexts } from "./conversation"
 import { gemini } from "./gemini"
@@ -19,11 +20,21 @@ export type Model = Awaited<ReturnType<typeof startModel>>
 /** A model on loopback that answers by script and keeps every request: what an agent remembers is what it sends. */
 export async function startModel() {
   const requests: ModelRequest[] = []
+  const held = new Map<http.ServerResponse, () => void>()
+  const hold = (response: http.ServerResponse) =>
+    new Promise<void>((resolve) => {
+      const goOn = () => {
+        if (held.delete(response)) resolve()
+      }
+      held.set(response, goOn)
+      // Nobody lets an answer go on whose agent was killed.
+      response.once("close", goOn)
+    })
   const server = http.createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on("data", (chunk: Buffer) => chunks.push(chunk))
     request.on("end", () => {
-      void answer(request, Buffer.concat(chunks).toString("utf8"), response, requests).catch(() => response.destroy())
+      void answer(request, Buffer.concat(chunks).toString("utf8"), response, requests, hold).catch(() => response.destroy())
     })
   })
   server.listen(0, "127.0.0.1")
@@ -34,6 +45,11 @@ export async function startModel() {
     /** Turns whose last words by the person contain these. Titles and the like are asked for without tools and are none. */
     asked: (words: string) =>
       requests.filter(({ conversation }) => conversation.tools.length > 0 && (userTexts(conversation).at(-1) ?? "").includes(words)),
+    /** Waits until an answer is held, and lets it go on to its next hold or its end. */
+    async letGoOn() {
+      const goOn = await waitUntil(() => held.values().next().value, "an answer that is held")
+      goOn()
+    },
     async stop() {
       server.closeAllConnections()
       server.close()
@@ -42,7 +58,13 @@ export async function startModel() {
   }
 }
 
-async function answer(request: http.IncomingMessage, body: string, response: http.ServerResponse, requests: ModelRequest[]) {
+async function answer(
+  request: http.IncomingMessage,
+  body: string,
+  response: http.ServerResponse,
+  requests: ModelRequest[],
+  hold: (response: http.ServerResponse) => Promise<void>,
+) {
   const { pathname } = new URL(request.url ?? "/", "http://model")
   const shape = request.method === "POST" ? SHAPES.find(({ path }) => path.test(pathname)) : undefined
   if (!shape) return answerOther(request.method ?? "", pathname, response)
@@ -53,7 +75,11 @@ async function answer(request: http.IncomingMessage, body: string, response: htt
   const scripted = reply(conversation)
   if (scripted.kind === "error") return json(response, scripted.status, shape.error(scripted.status))
   if (!shape.streams(asked, pathname)) return json(response, 200, shape.whole(asked, scripted))
-  await shape.stream(asked, scripted, openEventStream(response))
+  await shape.stream(
+    asked,
+    scripted,
+    openEventStream(response, () => hold(response)),
+  )
   response.end()
 }
 

@@ -22,7 +22,8 @@ export type EventStream = {
   speak(answer: Answer, piece: (text: string) => void): Promise<void>
 }
 
-export function openEventStream(response: ServerResponse): EventStream {
+/** `hold` settles when the answer may go on. */
+export function openEventStream(response: ServerResponse, hold: () => Promise<void>): EventStream {
   response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" })
   return {
     event(data, name) {
@@ -31,8 +32,9 @@ export function openEventStream(response: ServerResponse): EventStream {
     },
     async speak(answer, piece) {
       if (answer.kind !== "text") return
-      for (const text of answer.pieces) {
+      for (const [at, text] of answer.pieces.entries()) {
         if (answer.pause_ms > 0) await delay(answer.pause_ms)
+        if (answer.hold_every && at > 0 && at % answer.hold_every === 0) await hold()
         if (response.destroyed) return
         piece(text)
       }

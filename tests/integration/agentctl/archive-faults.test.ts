@@ -16,23 +16,18 @@ import {
 } from "node:fs"
 import { createServer } from "node:net"
 import { join } from "node:path"
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest"
+import { afterEach, beforeEach, expect, test } from "vitest"
 import type { ArchiveState, RestoreState } from "../../../lib/contracts/agentctl/archive"
 import { packed, putArchive, putRestore, restored, snapshot } from "../../support/archives"
-import { buildDaemonPrograms, Daemon, newDataDir } from "../../support/daemon"
+import { Daemon, newDataDir } from "../../support/daemon"
 
-let programs: string
 let dataDir: string
 let daemon: Daemon
 let path: string
 
-beforeAll(async () => {
-  programs = await buildDaemonPrograms()
-})
-afterAll(() => rmSync(programs, { recursive: true, force: true }))
 beforeEach(async () => {
   dataDir = newDataDir()
-  daemon = await Daemon.start(programs, dataDir)
+  daemon = await Daemon.start(dataDir)
   path = join(dataDir, "workspaces/sess_k")
 })
 afterEach(async () => {
@@ -63,7 +58,7 @@ test("a daemon killed at any moment of packing leaves no archive or a whole one,
     }
     await daemon.kill()
     const whole = existsSync(join(archives, `arc_${files}.tar.zst`))
-    daemon = await Daemon.start(programs, dataDir)
+    daemon = await Daemon.start(dataDir)
     expect(snapshot(path)).toEqual(before)
     const archive = await packed(daemon, "sess_k", `arc_${files}`)
     expect(archive).toMatchObject({ state: "packed", files: 600 })
@@ -92,7 +87,7 @@ test("a daemon killed at any moment of a restore leaves nothing or the finished 
     }
     await daemon.kill()
     if (existsSync(path)) expect(snapshot(path)).toEqual(before)
-    daemon = await Daemon.start(programs, dataDir)
+    daemon = await Daemon.start(dataDir)
     expect(await restored(daemon, "sess_k", "arc_k", body)).toMatchObject({ state: "restored", files: 600, agent_session_id: "agent-k" })
     expect(snapshot(path)).toEqual(before)
     expect(readdirSync(join(dataDir, "workspaces"))).toEqual(["sess_k"])

@@ -1,35 +1,22 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest"
+import { beforeEach, expect, test } from "vitest"
 import type { PutRestore } from "../../../lib/contracts/agentctl/archive"
 import { git, gitView, packed, putRestore, restored, snapshot } from "../../support/archives"
-import { buildDaemonPrograms, Daemon, newDataDir } from "../../support/daemon"
+import { useDaemon } from "../../support/use-daemon"
 
-let programs: string
-let dataDir: string
-let daemon: Daemon
 let source: string
 let path: string
 
-beforeAll(async () => {
-  programs = await buildDaemonPrograms()
-})
-afterAll(() => rmSync(programs, { recursive: true, force: true }))
-beforeEach(async () => {
-  dataDir = newDataDir()
-  daemon = await Daemon.start(programs, dataDir)
-  source = join(dataDir, "source")
-  path = join(dataDir, "workspaces/1/sess_w")
+const daemon = useDaemon()
+beforeEach(() => {
+  source = join(daemon.dataDir, "source")
+  path = join(daemon.dataDir, "workspaces/1/sess_w")
   mkdirSync(source)
   git(source, "init", "-q", "-b", "main")
   for (const name of ["a.txt", "b.txt", "c.txt"]) writeFileSync(join(source, name), `${name}\n`)
   git(source, "add", ".")
   git(source, "commit", "-q", "-m", "first")
-})
-afterEach(async () => {
-  await daemon.kill()
-  expect(daemon.mistakes()).toEqual([])
-  rmSync(dataDir, { recursive: true, force: true })
 })
 
 const BRANCH = "rewake/task-1-x"
@@ -68,7 +55,7 @@ test("a worktree comes back on its branch, with its commit, its index and its fi
 })
 
 test("commits that exist only here come back into a repository that has never seen them", async () => {
-  const mirror = join(dataDir, "repositories/source")
+  const mirror = join(daemon.dataDir, "repositories/source")
   const spec: PutRestore["workspace"] = { kind: "worktree", path, repository: `file://${source}`, mirror, branch: BRANCH }
   const { before, archive } = await archived(spec)
   rmSync(mirror, { recursive: true })
@@ -114,7 +101,7 @@ test("a deleted branch is made again; history that is gone is said, and nothing 
 })
 
 test("a repository cloned into the workspace, a submodule, a merge in progress and a detached head come back", async () => {
-  path = join(dataDir, "workspaces/sess_f")
+  path = join(daemon.dataDir, "workspaces/sess_f")
   const spec = { kind: "folder" as const, path }
   await daemon.putSession("sess_f")
   git(path, "submodule", "--quiet", "add", source, "sub")
@@ -156,9 +143,9 @@ test("a repository cloned into the workspace, a submodule, a merge in progress a
 })
 
 test("hooks and configuration of git are not carried: what ran before runs no more", async () => {
-  path = join(dataDir, "workspaces/sess_h")
+  path = join(daemon.dataDir, "workspaces/sess_h")
   await daemon.putSession("sess_h")
-  const witness = join(dataDir, "hook-ran")
+  const witness = join(daemon.dataDir, "hook-ran")
   writeFileSync(join(path, ".git/hooks/post-checkout"), `#!/bin/sh\ntouch ${witness}\n`, { mode: 0o755 })
   writeFileSync(join(path, ".git/hooks/post-index-change"), `#!/bin/sh\ntouch ${witness}\n`, { mode: 0o755 })
   git(path, "config", "core.fsmonitor", `touch ${witness}; true`)
@@ -175,7 +162,7 @@ test("hooks and configuration of git are not carried: what ran before runs no mo
 })
 
 test("a folder whose .git was removed is archived with all its files", async () => {
-  path = join(dataDir, "workspaces/sess_n")
+  path = join(daemon.dataDir, "workspaces/sess_n")
   await daemon.putSession("sess_n")
   rmSync(join(path, ".git"), { recursive: true })
   mkdirSync(join(path, "sub/deep"), { recursive: true })

@@ -1,26 +1,10 @@
 import { mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest"
+import { expect, test } from "vitest"
 import { exists, git, gitView, packed, putRestore, restored, snapshot } from "../../support/archives"
-import { buildDaemonPrograms, Daemon, newDataDir } from "../../support/daemon"
+import { useDaemon } from "../../support/use-daemon"
 
-let programs: string
-let dataDir: string
-let daemon: Daemon
-
-beforeAll(async () => {
-  programs = await buildDaemonPrograms()
-})
-afterAll(() => rmSync(programs, { recursive: true, force: true }))
-beforeEach(async () => {
-  dataDir = newDataDir()
-  daemon = await Daemon.start(programs, dataDir)
-})
-afterEach(async () => {
-  await daemon.kill()
-  expect(daemon.mistakes()).toEqual([])
-  rmSync(dataDir, { recursive: true, force: true })
-})
+const daemon = useDaemon()
 
 /** Work as a person leaves it: everything git can be in the middle of, and names nobody should use. */
 function fillWorkspace(path: string): void {
@@ -84,7 +68,7 @@ function fillWorkspace(path: string): void {
 }
 
 test("a folder workspace comes back byte for byte, with its git state, modes, times, links and odd names", async () => {
-  const path = join(dataDir, "workspaces/sess_a")
+  const path = join(daemon.dataDir, "workspaces/sess_a")
   const spec = { kind: "folder" as const, path }
   await daemon.putSession("sess_a")
   fillWorkspace(path)
@@ -95,7 +79,7 @@ test("a folder workspace comes back byte for byte, with its git state, modes, ti
   const archive = await packed(daemon, "sess_a", "arc_1", { agent_session_id: "agent-7" })
   expect(archive).toMatchObject({ state: "packed", error: null, left_out: [] })
   expect(archive.files).toBe(Object.keys(expected).length)
-  expect(archive.path).toBe(join(dataDir, "archives/arc_1.tar.zst"))
+  expect(archive.path).toBe(join(daemon.dataDir, "archives/arc_1.tar.zst"))
   expect(await packed(daemon, "sess_a", "arc_1")).toEqual(archive)
 
   expect((await daemon.call("DELETE", "/sessions/sess_a?generation=1")).body).toEqual({ deleted: true, workspace_discarded: true })

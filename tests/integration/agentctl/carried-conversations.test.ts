@@ -1,26 +1,11 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest"
+import { expect, test } from "vitest"
 import type { CarriedConversation } from "../../../lib/contracts/agentctl/archive"
 import { packed, putRestore, restored } from "../../support/archives"
-import { buildDaemonPrograms, Daemon, newDataDir } from "../../support/daemon"
+import { useDaemon } from "../../support/use-daemon"
 
-let programs: string
-let dataDir: string
-let daemon: Daemon
-beforeAll(async () => {
-  programs = await buildDaemonPrograms()
-})
-afterAll(() => rmSync(programs, { recursive: true, force: true }))
-beforeEach(async () => {
-  dataDir = newDataDir()
-  daemon = await Daemon.start(programs, dataDir)
-})
-afterEach(async () => {
-  await daemon.kill()
-  expect(daemon.mistakes()).toEqual([])
-  rmSync(dataDir, { recursive: true, force: true })
-})
+const daemon = useDaemon()
 
 const carried = (as: string, script: string): CarriedConversation => ({
   as,
@@ -30,7 +15,7 @@ const carried = (as: string, script: string): CarriedConversation => ({
 async function workspace() {
   const path = (await daemon.putSession("sess_a")).workspace_path
   writeFileSync(join(path, "work.txt"), "work")
-  const store = join(dataDir, "agent-store")
+  const store = join(daemon.dataDir, "agent-store")
   mkdirSync(store)
   return { path, store, spec: { kind: "folder" as const, path } }
 }

@@ -13,31 +13,18 @@ import {
 } from "node:fs"
 import http from "node:http"
 import { join } from "node:path"
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
+import { beforeEach, describe, expect, test } from "vitest"
 import type { ChangedFile, Changes, FileDiff } from "../../../lib/contracts/workspace"
 import { MAX_DIFF_BYTES } from "../../../lib/contracts/workspace"
-import { buildDaemonPrograms, Daemon, newDataDir } from "../../support/daemon"
 import { type FileCalls, fileCalls } from "../../support/daemon-files"
+import { useDaemon } from "../../support/use-daemon"
 
-let programs: string
-let dataDir: string
-let daemon: Daemon
 let id: string
 let root: string
 let calls: FileCalls
 let count = 0
 
-beforeAll(async () => {
-  programs = await buildDaemonPrograms()
-  dataDir = newDataDir()
-  daemon = await Daemon.start(programs, dataDir)
-})
-afterAll(async () => {
-  await daemon.kill()
-  expect(daemon.mistakes()).toEqual([])
-  rmSync(dataDir, { recursive: true, force: true })
-  rmSync(programs, { recursive: true, force: true })
-})
+const daemon = useDaemon({ per: "file" })
 beforeEach(async () => {
   id = `sess_changes${count++}`
   root = (await daemon.putSession(id)).workspace_path
@@ -236,7 +223,7 @@ describe("names", () => {
 })
 
 test("nothing a repository's config or attributes name is run, and nothing is fetched", async () => {
-  const ran = join(dataDir, "ran")
+  const ran = join(daemon.dataDir, "ran")
   const evil = join(root, "evil.sh")
   writeFileSync(evil, `#!/bin/sh\necho "$0 $*" >> ${ran}\ncat\n`, { mode: 0o755 })
   write("a.txt", "one\n")
@@ -296,14 +283,14 @@ test("nothing a repository's config or attributes name is run, and nothing is fe
 })
 
 test("a code task's commits are those since its branch was made, also when other branches have them", async () => {
-  const source = join(dataDir, `source${count}`)
+  const source = join(daemon.dataDir, `source${count}`)
   mkdirSync(source)
   const inSource = (...args: string[]) =>
     execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@example.com", ...args], { cwd: source, encoding: "utf8" }).trim()
   inSource("init", "-q", "-b", "main")
   inSource("commit", "-q", "--allow-empty", "-m", "before the task")
   id = `${id}w`
-  root = join(dataDir, "workspaces", id)
+  root = join(daemon.dataDir, "workspaces", id)
   const spec = { kind: "worktree", path: root, repository: source, mirror: null, branch: "rewake/task-1-x" }
   await daemon.putSession(id, spec)
   calls = fileCalls(daemon, id)

@@ -1,27 +1,11 @@
-import { existsSync, readFileSync, rmSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest"
+import { expect, test } from "vitest"
 import { SpoolRecord } from "../../../lib/contracts/agentctl/protocol"
 import { processStartTime } from "../../../lib/host/process-identity"
-import { buildDaemonPrograms, Daemon, newDataDir } from "../../support/daemon"
+import { useDaemon } from "../../support/use-daemon"
 
-let programs: string
-let daemon: Daemon
-let dataDir: string
-
-beforeAll(async () => {
-  programs = await buildDaemonPrograms()
-})
-afterAll(() => rmSync(programs, { recursive: true, force: true }))
-beforeEach(async () => {
-  dataDir = newDataDir()
-  daemon = await Daemon.start(programs, dataDir)
-})
-afterEach(async () => {
-  await daemon.kill()
-  expect(daemon.mistakes()).toEqual([])
-  rmSync(dataDir, { recursive: true, force: true })
-})
+const daemon = useDaemon()
 
 test("what an agent streams arrives once, in order, and ends with the turn", async () => {
   await daemon.ready("sess_count")
@@ -105,7 +89,7 @@ test("cancelling a turn that waits answers its permission with cancelled", async
   await daemon.call("POST", "/sessions/sess_waits/cancel", { body: { run_id: "run_prm_1" } })
   expect((await stream.until("permission.resolved")).outcome).toEqual({ kind: "cancelled" })
   expect((await stream.until("turn.ended")).stop_reason).toBe("cancelled")
-  expect(existsSync(join(dataDir, "workspaces/sess_waits/never.txt"))).toBe(false)
+  expect(existsSync(join(daemon.dataDir, "workspaces/sess_waits/never.txt"))).toBe(false)
 })
 
 test("a question offers its choices and hears the one taken", async () => {
@@ -153,8 +137,8 @@ test("thoughts, plans and tool calls each become records of their kind", async (
   const plans = stream.records.flatMap((r) => (r.kind === "plan.updated" ? [r.entries.map((e) => e.status)] : []))
   expect(plans.at(-1)).toEqual(["completed", "completed", "completed"])
   await say("prm_3", "write notes/a.txt hello there")
-  expect(readFileSync(join(dataDir, "workspaces/sess_kinds/notes/a.txt"), "utf8")).toBe("hello there")
-  const path = join(dataDir, "workspaces/sess_kinds/notes/a.txt")
+  expect(readFileSync(join(daemon.dataDir, "workspaces/sess_kinds/notes/a.txt"), "utf8")).toBe("hello there")
+  const path = join(daemon.dataDir, "workspaces/sess_kinds/notes/a.txt")
   expect(stream.records.find((r) => r.kind === "tool.update")).toMatchObject({
     status: "completed",
     output: [{ type: "diff", path, old_text: null, new_text: "hello there" }],

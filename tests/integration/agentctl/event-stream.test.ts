@@ -1,26 +1,12 @@
 import { rmSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest"
-import { buildDaemonPrograms, Daemon, newDataDir } from "../../support/daemon"
+import { expect, test } from "vitest"
+import { Daemon, newDataDir } from "../../support/daemon"
+import { useDaemon } from "../../support/use-daemon"
 
 const LIMIT = 256 * 1024
-let programs: string
-let dataDir: string
-let daemon: Daemon
 
-beforeAll(async () => {
-  programs = await buildDaemonPrograms()
-})
-afterAll(() => rmSync(programs, { recursive: true, force: true }))
-beforeEach(async () => {
-  dataDir = newDataDir()
-  daemon = await Daemon.start(programs, dataDir, ["--spool-limit-bytes", String(LIMIT), "--spool-cut-bytes", "65536"])
-})
-afterEach(async () => {
-  await daemon.kill()
-  expect(daemon.mistakes()).toEqual([])
-  rmSync(dataDir, { recursive: true, force: true })
-})
+const daemon = useDaemon({ args: ["--spool-limit-bytes", String(LIMIT), "--spool-cut-bytes", "65536"] })
 
 const numbers = (text: string) => [...text.matchAll(/(\d+): x+\n/g)].map((m) => Number(m[1]))
 
@@ -28,7 +14,7 @@ test("a full spool holds the agent back, and acknowledging lets it go on with no
   const { spool_id } = await daemon.ready("sess_full")
   const stream = daemon.events("sess_full")
   await daemon.prompt("sess_full", "prm_1", "flood 500")
-  const size = () => statSync(join(dataDir, "sessions/sess_full.messages.jsonl")).size
+  const size = () => statSync(join(daemon.dataDir, "sessions/sess_full.messages.jsonl")).size
   await expect.poll(size, { timeout: 20_000 }).toBeGreaterThan(LIMIT)
   // Held back means that it stays so: three looks in a row see the same head.
   const heads: number[] = []
@@ -63,7 +49,7 @@ test("a full spool holds the agent back, and acknowledging lets it go on with no
 })
 
 test("a reader that does not read holds up neither the agent nor other readers, and misses nothing", async () => {
-  const other = await Daemon.start(programs, newDataDir())
+  const other = await Daemon.start(newDataDir())
   try {
     await other.ready("sess_slow")
     const slow = other.events("sess_slow")
@@ -94,7 +80,7 @@ test("a reader of another spool is told which one is here", async () => {
 
 test("what is asked wrongly is refused with a code and changes nothing", async () => {
   const session = "/sessions/sess_errors"
-  const body = { generation: 1, workspace: { kind: "folder", path: join(dataDir, "workspaces/sess_errors") } }
+  const body = { generation: 1, workspace: { kind: "folder", path: join(daemon.dataDir, "workspaces/sess_errors") } }
   const cases: [Parameters<Daemon["call"]>, number, string][] = [
     [["GET", "/health", { secret: "wrong" }], 401, "UNAUTHENTICATED"],
     [["PUT", session, { secret: "", body }], 401, "UNAUTHENTICATED"],

@@ -1,37 +1,26 @@
 import { execFileSync } from "node:child_process"
 import { createHash } from "node:crypto"
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { gzipSync } from "node:zlib"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { beforeAll, expect, test } from "vitest"
 import type { ArchiveState } from "../../../lib/contracts/agentctl/archive"
 import { putRestore, restored } from "../../support/archives"
-import { buildDaemonPrograms, Daemon, newDataDir } from "../../support/daemon"
 import { type Entry, head, manifest, pax, tar, whole } from "../../support/hostile-archives"
+import { useDaemon } from "../../support/use-daemon"
 
-let programs: string
-let dataDir: string
-let daemon: Daemon
 let count = 0
 
-beforeAll(async () => {
-  programs = await buildDaemonPrograms()
-  dataDir = newDataDir()
-  daemon = await Daemon.start(programs, dataDir)
-  mkdirSync(join(dataDir, "outside"))
-  writeFileSync(join(dataDir, "outside/victim"), "untouched")
-})
-afterAll(async () => {
-  await daemon.kill()
-  expect(daemon.mistakes()).toEqual([])
-  rmSync(programs, { recursive: true, force: true })
-  rmSync(dataDir, { recursive: true, force: true })
+const daemon = useDaemon({ per: "file" })
+beforeAll(() => {
+  mkdirSync(join(daemon.dataDir, "outside"))
+  writeFileSync(join(daemon.dataDir, "outside/victim"), "untouched")
 })
 
 async function attempt(bytes: Buffer, change: { max_bytes?: number } = {}) {
   const id = `sess_h${++count}`
-  const path = join(dataDir, "workspaces", id)
-  const file = join(dataDir, `${id}.tar.gz`)
+  const path = join(daemon.dataDir, "workspaces", id)
+  const file = join(daemon.dataDir, `${id}.tar.gz`)
   writeFileSync(file, bytes)
   const archive = { path: file, sha256: createHash("sha256").update(bytes).digest("hex"), archive_bytes: bytes.length } as ArchiveState
   const state = await restored(daemon, id, "arc_h", putRestore({ kind: "folder", path }, archive, change))
@@ -42,8 +31,8 @@ async function refused(bytes: Buffer, code: string, change: { max_bytes?: number
   expect(state).toMatchObject({ state: "failed", error: { code } })
   expect(existsSync(path)).toBe(false)
   expect(existsSync(`${path}.restoring`)).toBe(false)
-  expect(readdirSync(join(dataDir, "outside"))).toEqual(["victim"])
-  expect(readFileSync(join(dataDir, "outside/victim"), "utf8")).toBe("untouched")
+  expect(readdirSync(join(daemon.dataDir, "outside"))).toEqual(["victim"])
+  expect(readFileSync(join(daemon.dataDir, "outside/victim"), "utf8")).toBe("untouched")
   expect(existsSync("/tmp/rewake-hostile")).toBe(false)
 }
 

@@ -1,27 +1,24 @@
 import { rmSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { buildDaemonPrograms, Daemon, newDataDir } from "../../support/daemon"
+import { Daemon, newDataDir, PROGRAMS } from "../../support/daemon"
 import { PtyStream, putPty, type } from "../../support/ptys"
 
-let programs: string
 let dataDir: string
 let daemon: Daemon
 
 beforeAll(async () => {
-  programs = await buildDaemonPrograms()
   dataDir = newDataDir()
-  daemon = await Daemon.start(programs, dataDir)
+  daemon = await Daemon.start(dataDir)
 })
 afterAll(async () => {
   await daemon.stop()
   rmSync(dataDir, { recursive: true, force: true })
-  rmSync(programs, { recursive: true, force: true })
 })
 
 const agent = (...args: string[]) => ({
   type: "agent" as const,
-  command: { file: process.execPath, args: [join(programs, "demo-agent.mjs"), "--terminal", ...args], env: {} },
+  command: { file: process.execPath, args: [join(PROGRAMS, "demo-agent.mjs"), "--terminal", ...args], env: {} },
   label: "conversation continued",
 })
 
@@ -40,7 +37,7 @@ test("a terminal agent goes on with its own conversation after its daemon was ki
   await other.until("I will remember pear.")
 
   await daemon.kill()
-  daemon = await Daemon.start(programs, dataDir)
+  daemon = await Daemon.start(dataDir)
   const { body } = await putPty(daemon, "sess_a", "wrk_a", agent("--resume", id))
   expect(body).toMatchObject({ type: "agent", epoch: 2, restored: true })
   const again = new PtyStream(daemon, "sess_a", "wrk_a", `output?offset=${body.epoch_offset}`)

@@ -3,24 +3,19 @@ import { createHash, randomBytes } from "node:crypto"
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Terminal } from "@xterm/headless"
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest"
-import { buildDaemonPrograms, Daemon, newDataDir } from "../../support/daemon"
+import { afterEach, beforeEach, expect, test } from "vitest"
+import { Daemon, newDataDir } from "../../support/daemon"
 import { history, PtyStream, ptyState, putPty, type } from "../../support/ptys"
 import { waitUntil } from "../../support/wait-until"
 
-let programs: string
 let dataDir: string
 let daemon: Daemon
 const S = "sess_o"
 const W = "wrk_1"
 
-beforeAll(async () => {
-  programs = await buildDaemonPrograms()
-})
-afterAll(() => rmSync(programs, { recursive: true, force: true }))
 beforeEach(async () => {
   dataDir = newDataDir()
-  daemon = await Daemon.start(programs, dataDir)
+  daemon = await Daemon.start(dataDir)
   await daemon.putSession(S)
 })
 afterEach(async () => {
@@ -51,7 +46,7 @@ test("every byte arrives as it was written, through stream, disk, compression, a
   await waitUntil(() => segments().filter((name) => name.endsWith(".raw")).length === 1, "older output is compressed")
 
   await daemon.kill()
-  daemon = await Daemon.start(programs, dataDir)
+  daemon = await Daemon.start(dataDir)
   const again = new PtyStream(daemon, S, W)
   await again.ended
   expect(sha256(again.bytes())).toBe(sha256(sent))
@@ -208,7 +203,7 @@ test("vim is drawn again as it was, by a snapshot and by the daemon's successor:
   expect(seen.modes.mouseTrackingMode).not.toBe("none")
 
   await daemon.kill()
-  daemon = await Daemon.start(programs, dataDir)
+  daemon = await Daemon.start(dataDir)
   const after = await sameAsRaw(100, 30)
   expect(after.type).toBe("alternate")
   expect(await ptyState(daemon, S, W)).toMatchObject({
@@ -243,7 +238,7 @@ test("a screen that was resized and bytes that are no characters are drawn again
   }, "the prompt")
   await daemon.kill()
   rmSync(join(dataDir, `sessions/${S}.ptys/${W}/screen`), { force: true })
-  daemon = await Daemon.start(programs, dataDir)
+  daemon = await Daemon.start(dataDir)
   expect(await text()).toEqual(before)
 })
 

@@ -1,25 +1,20 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest"
+import { afterEach, beforeEach, expect, test } from "vitest"
 import { isSameProcess, processStartTime } from "../../../lib/host/process-identity"
 import { putArchive } from "../../support/archives"
-import { buildDaemonPrograms, Daemon, newDataDir } from "../../support/daemon"
+import { Daemon, newDataDir } from "../../support/daemon"
 import { PtyStream, ptyState, putPty, type } from "../../support/ptys"
 import { waitUntil } from "../../support/wait-until"
 
-let programs: string
 let dataDir: string
 let daemon: Daemon
 const S = "sess_s"
 const W = "wrk_1"
 
-beforeAll(async () => {
-  programs = await buildDaemonPrograms()
-})
-afterAll(() => rmSync(programs, { recursive: true, force: true }))
 beforeEach(async () => {
   dataDir = newDataDir()
-  daemon = await Daemon.start(programs, dataDir)
+  daemon = await Daemon.start(dataDir)
   await daemon.putSession(S)
 })
 afterEach(async () => {
@@ -61,7 +56,7 @@ test("after the daemon was killed the output stands above a divider and a new sh
   const shown = shell.viewer.bytes()
 
   await daemon.kill()
-  daemon = await Daemon.start(programs, dataDir)
+  daemon = await Daemon.start(dataDir)
   const gone = await waitUntil(async () => {
     const state = await ptyState(daemon, S, W)
     return state.lost.filter(({ alive }) => alive).length === 1 ? state : null
@@ -91,7 +86,7 @@ test("an idle shell has lost nothing; a daemon that ends politely names what it 
   await type(daemon, S, "wrk_busy", busy.epoch, "sleep 1005\r")
   await waitUntil(async () => (await commands("wrk_busy")).length === 1, "it runs")
   expect(await daemon.stop()).toBe(0)
-  daemon = await Daemon.start(programs, dataDir)
+  daemon = await Daemon.start(dataDir)
   expect(await ptyState(daemon, S, "wrk_idle")).toMatchObject({ state: "gone", lost: [] })
   expect(await ptyState(daemon, S, "wrk_busy")).toMatchObject({
     state: "gone",
@@ -161,7 +156,7 @@ test("the whole of one session's terminals is opened although a record and a seg
   writeFileSync(join(folder, "screen"), "{")
   mkdirSync(join(dataDir, `sessions/${S}.ptys/wrk_torn`))
   writeFileSync(join(dataDir, `sessions/${S}.ptys/wrk_torn/state.json`), "{")
-  daemon = await Daemon.start(programs, dataDir)
+  daemon = await Daemon.start(dataDir)
   expect(await ptyState(daemon, S, "wrk_good")).toMatchObject({ state: "gone" })
   const again = await openShell("wrk_bad")
   await again.run("echo more", "more\r\n")
@@ -176,5 +171,5 @@ test("a terminal holds no other terminal open, so that a killed daemon hangs up 
   const startTime = processStartTime(pid) ?? ""
   await daemon.kill()
   await waitUntil(() => !isSameProcess(pid, startTime), "hung up without a successor")
-  daemon = await Daemon.start(programs, dataDir)
+  daemon = await Daemon.start(dataDir)
 })

@@ -1,27 +1,14 @@
-import { readdirSync, readlinkSync, rmSync } from "node:fs"
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest"
-import { buildDaemonPrograms, Daemon, newDataDir } from "../../support/daemon"
+import { readdirSync, readlinkSync } from "node:fs"
+import { beforeEach, expect, test } from "vitest"
 import { PtyStream, plainShell, ptyState, putPty, type } from "../../support/ptys"
+import { useDaemon } from "../../support/use-daemon"
 
-let programs: string
-let dataDir: string
-let daemon: Daemon
 const S = "sess_t"
 const W = "wrk_1"
 
-beforeAll(async () => {
-  programs = await buildDaemonPrograms()
-})
-afterAll(() => rmSync(programs, { recursive: true, force: true }))
+const daemon = useDaemon({ end: "stop" })
 beforeEach(async () => {
-  dataDir = newDataDir()
-  daemon = await Daemon.start(programs, dataDir)
   await daemon.putSession(S)
-})
-afterEach(async () => {
-  await daemon.stop()
-  expect(daemon.mistakes()).toEqual([])
-  rmSync(dataDir, { recursive: true, force: true })
 })
 
 test("a shell starts in the workspace, says what is typed back, and gets the size it is given", async () => {
@@ -32,7 +19,7 @@ test("a shell starts in the workspace, says what is typed back, and gets the siz
   await viewer.until("ready> ")
   await type(daemon, S, W, 1, "pwd; stty size; echo $TERM $COLORTERM $REWAKE_SESSION_ID $REWAKE_WORKER_ID; ls /proc/self/fd | wc -l\r")
   const text = await viewer.until(/sess_t wrk_1\r\n\d+\r\n/)
-  expect(text).toContain(`${dataDir}/workspaces/${S}\r\n24 80\r\nxterm-256color truecolor sess_t wrk_1\r\n4\r\n`)
+  expect(text).toContain(`${daemon.dataDir}/workspaces/${S}\r\n24 80\r\nxterm-256color truecolor sess_t wrk_1\r\n4\r\n`)
   await daemon.call("PUT", `/sessions/${S}/ptys/${W}/size`, { body: { cols: 132, rows: 50 } })
   await type(daemon, S, W, 1, "stty size\r")
   await viewer.until((text) => text.endsWith("50 132\r\n\x1b[?2004hready> "))

@@ -1,23 +1,18 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest"
+import { afterEach, beforeEach, expect, test } from "vitest"
 import type { DaemonSession, SpoolRecord } from "../../../lib/contracts/agentctl/protocol"
 import { processStartTime } from "../../../lib/host/process-identity"
-import { buildDaemonPrograms, Daemon, newDataDir, oddAgent, spawnDaemon, waitUntil } from "../../support/daemon"
+import { Daemon, newDataDir, oddAgent, spawnDaemon, waitUntil } from "../../support/daemon"
 
-let programs: string
 let dataDir: string
 const running: Daemon[] = []
 const start = async (...extra: string[]) => {
-  const daemon = await Daemon.start(programs, dataDir, extra)
+  const daemon = await Daemon.start(dataDir, extra)
   running.push(daemon)
   return daemon
 }
 
-beforeAll(async () => {
-  programs = await buildDaemonPrograms()
-})
-afterAll(() => rmSync(programs, { recursive: true, force: true }))
 beforeEach(() => {
   dataDir = newDataDir()
 })
@@ -194,7 +189,7 @@ test("a session given up by a person: its agent is ended, and lower generations 
 
 test("a second daemon on the same folder refuses with its own exit code and leaves the first alone", async () => {
   const first = await start()
-  const second = spawnDaemon(programs, dataDir)
+  const second = spawnDaemon(dataDir)
   let words = ""
   second.stderr?.on("data", (bytes) => {
     words += bytes

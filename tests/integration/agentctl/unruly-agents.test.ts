@@ -1,24 +1,11 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { expect, test } from "vitest"
 import { SpoolRecord } from "../../../lib/contracts/agentctl/protocol"
-import { buildDaemonPrograms, Daemon, type EventStream, newDataDir, oddAgent } from "../../support/daemon"
+import { type EventStream, oddAgent } from "../../support/daemon"
+import { useDaemon } from "../../support/use-daemon"
 
-let programs: string
-let daemon: Daemon
-let dataDir: string
-
-beforeAll(async () => {
-  programs = await buildDaemonPrograms()
-  dataDir = newDataDir()
-  daemon = await Daemon.start(programs, dataDir)
-})
-afterAll(async () => {
-  await daemon.stop()
-  expect(daemon.mistakes()).toEqual([])
-  rmSync(programs, { recursive: true, force: true })
-  rmSync(dataDir, { recursive: true, force: true })
-})
+const daemon = useDaemon({ per: "file", end: "stop" })
 
 /** What the agent said to one prompt. */
 async function say(id: string, stream: EventStream, promptId: string, text: string): Promise<string> {
@@ -83,7 +70,7 @@ test("a rejected session id is reported with the agent's own error, and nothing 
 
 test("an agent that destroys its session file by loading it is ended, and the file is as it was", async () => {
   await daemon.putSession("sess_destroys")
-  const path = join(dataDir, "own.jsonl")
+  const path = join(daemon.dataDir, "own.jsonl")
   const text = `${JSON.stringify({ said: "a long conversation" })}\n{"torn`
   writeFileSync(path, text)
   const start = { kind: "continue", agent_session_id: "odd" }
@@ -141,12 +128,12 @@ test("a record too large to keep leaves its fingerprint in its place", async () 
 
 test("files outside the workspace are refused, by any path and by any link", async () => {
   await daemon.ready("sess_fs", oddAgent("plain"))
-  const workspace = join(dataDir, "workspaces/sess_fs")
-  const secret = join(dataDir, "secret.txt")
+  const workspace = join(daemon.dataDir, "workspaces/sess_fs")
+  const secret = join(daemon.dataDir, "secret.txt")
   writeFileSync(secret, "secret")
   symlinkSync(secret, join(workspace, "link.txt"))
-  symlinkSync(dataDir, join(workspace, "door"))
-  symlinkSync(join(dataDir, "not-yet.txt"), join(workspace, "dangling.txt"))
+  symlinkSync(daemon.dataDir, join(workspace, "door"))
+  symlinkSync(join(daemon.dataDir, "not-yet.txt"), join(workspace, "dangling.txt"))
   mkdirSync(join(workspace, "inside"))
   writeFileSync(join(workspace, "inside/a.txt"), "1\n2\n3\n4")
   symlinkSync("inside", join(workspace, "alias"))
@@ -160,7 +147,7 @@ test("files outside the workspace are refused, by any path and by any link", asy
     expect((await ask(`write ${path}`)).error.message).toContain("outside the workspace")
   }
   expect(readFileSync(secret, "utf8")).toBe("secret")
-  expect(existsSync(join(dataDir, "not-yet.txt"))).toBe(false)
+  expect(existsSync(join(daemon.dataDir, "not-yet.txt"))).toBe(false)
   expect(await ask(`read ${workspace}/alias/a.txt 2 2`)).toEqual({ result: { content: "2\n3" } })
   expect(await ask(`write ${workspace}/alias/deep/b.txt`)).toEqual({ result: {} })
   expect(readFileSync(join(workspace, "inside/deep/b.txt"), "utf8")).toBe("changed")

@@ -16,31 +16,20 @@ import {
 import http from "node:http"
 import { createServer } from "node:net"
 import { join } from "node:path"
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
+import { beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { type FolderListing, MAX_FOLDER_ENTRIES, MAX_UPLOAD_BYTES } from "../../../lib/contracts/workspace"
-import { buildDaemonPrograms, Daemon, newDataDir } from "../../support/daemon"
 import { type FileCalls, fileCalls } from "../../support/daemon-files"
+import { useDaemon } from "../../support/use-daemon"
 
-let programs: string
-let dataDir: string
-let daemon: Daemon
 let root: string
 let files: FileCalls
 let secret: string
 let count = 0
 
-beforeAll(async () => {
-  programs = await buildDaemonPrograms()
-  dataDir = newDataDir()
-  daemon = await Daemon.start(programs, dataDir)
-  secret = join(dataDir, "secret.txt")
+const daemon = useDaemon({ per: "file" })
+beforeAll(() => {
+  secret = join(daemon.dataDir, "secret.txt")
   writeFileSync(secret, "nobody's business")
-})
-afterAll(async () => {
-  await daemon.kill()
-  expect(daemon.mistakes()).toEqual([])
-  rmSync(dataDir, { recursive: true, force: true })
-  rmSync(programs, { recursive: true, force: true })
 })
 beforeEach(async () => {
   const id = `sess_files${count++}`
@@ -60,7 +49,7 @@ describe("nothing outside the workspace is read, written or listed", () => {
     ["folder/../../../secret.txt", "outside", () => write("folder/a.txt")],
     ["/etc/passwd", "outside", () => {}],
     ["link.txt", "link", () => symlinkSync(secret, join(root, "link.txt"))],
-    ["linked/secret.txt", "link", () => symlinkSync(dataDir, join(root, "linked"))],
+    ["linked/secret.txt", "link", () => symlinkSync(daemon.dataDir, join(root, "linked"))],
     ["inside.txt", "link", () => symlinkSync("a.txt", join(root, "inside.txt"))],
     ["proc/cwd/secret.txt", "link", () => symlinkSync("/proc/self", join(root, "proc"))],
     ["fd", "link", () => symlinkSync("/proc/self/fd/0", join(root, "fd"))],
@@ -88,7 +77,7 @@ describe("nothing outside the workspace is read, written or listed", () => {
   test("a folder that is swapped for a link while its file is read again and again never gives what the link leads to", async () => {
     write("swap/secret.txt", "mine")
     const [folder, away, link] = [join(root, "swap"), join(root, "away"), join(root, "link")]
-    symlinkSync(dataDir, link)
+    symlinkSync(daemon.dataDir, link)
     let going = true
     const swapping = (async () => {
       while (going) {
@@ -115,8 +104,8 @@ describe("nothing outside the workspace is read, written or listed", () => {
     expect([...seen].filter((what) => !["mine", "written", "PATH_REFUSED", "PATH_MISSING"].includes(what))).toEqual([])
     expect(seen).toContain("mine")
     expect(seen).toContain("PATH_REFUSED")
-    expect(existsSync(join(dataDir, "upload.txt"))).toBe(false)
-    expect(readdirSync(dataDir).filter((name) => name.startsWith(".rewake-upload"))).toEqual([])
+    expect(existsSync(join(daemon.dataDir, "upload.txt"))).toBe(false)
+    expect(readdirSync(daemon.dataDir).filter((name) => name.startsWith(".rewake-upload"))).toEqual([])
   })
 
   test("a file swapped for a link just before it is replaced: the link goes, what it led to stays", async () => {
@@ -130,7 +119,7 @@ describe("nothing outside the workspace is read, written or listed", () => {
   })
 
   test("a hard link is a file like any other, and replacing it leaves its other name alone", async () => {
-    const elsewhere = join(dataDir, "elsewhere.txt")
+    const elsewhere = join(daemon.dataDir, "elsewhere.txt")
     writeFileSync(elsewhere, "first")
     linkSync(elsewhere, join(root, "hard.txt"))
     expect((await files.put("hard.txt", "second")).status).toBe(200)

@@ -1,33 +1,17 @@
 import { execFileSync } from "node:child_process"
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest"
+import { expect, test } from "vitest"
 import type { DaemonSession } from "../../../lib/contracts/agentctl/protocol"
-import { buildDaemonPrograms, Daemon, newDataDir } from "../../support/daemon"
+import { useDaemon } from "../../support/use-daemon"
 
-let programs: string
-let dataDir: string
-let daemon: Daemon
-
-beforeAll(async () => {
-  programs = await buildDaemonPrograms()
-})
-afterAll(() => rmSync(programs, { recursive: true, force: true }))
-beforeEach(async () => {
-  dataDir = newDataDir()
-  daemon = await Daemon.start(programs, dataDir)
-})
-afterEach(async () => {
-  await daemon.kill()
-  expect(daemon.mistakes()).toEqual([])
-  rmSync(dataDir, { recursive: true, force: true })
-})
+const daemon = useDaemon()
 
 const git = (cwd: string, ...args: string[]) =>
   execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@example.com", ...args], { cwd, encoding: "utf8" }).trim()
 
 function repository(name: string): string {
-  const path = join(dataDir, name)
+  const path = join(daemon.dataDir, name)
   mkdirSync(path)
   git(path, "init", "-q", "-b", "main")
   writeFileSync(join(path, "readme.txt"), "hello")
@@ -39,8 +23,8 @@ const put = (id: string, workspace: unknown) =>
   daemon.call<DaemonSession & { code?: string; message?: string }>("PUT", `/sessions/${id}`, { body: { generation: 1, workspace } })
 
 test("a folder workspace is a repository of its own with a first commit, and making it again changes nothing", async () => {
-  git(dataDir, "init", "-q")
-  const path = join(dataDir, "workspaces/sess_f")
+  git(daemon.dataDir, "init", "-q")
+  const path = join(daemon.dataDir, "workspaces/sess_f")
   const first = await daemon.putSession("sess_f")
   expect(first).toMatchObject({ workspace_path: path, worktree_branch: null })
   const head = git(path, "rev-parse", "HEAD")
@@ -54,7 +38,7 @@ test("a folder workspace is a repository of its own with a first commit, and mak
 
 test("a worktree is made once on its branch; work in it, and its branch, outlive a repetition and a lost folder", async () => {
   const source = repository("source")
-  const path = join(dataDir, "workspaces/1/sess_w")
+  const path = join(daemon.dataDir, "workspaces/1/sess_w")
   const spec = { kind: "worktree", path, repository: source, mirror: null, branch: "rewake/task-1-x" }
   expect((await put("sess_w", spec)).body).toMatchObject({ workspace_path: path, worktree_branch: "rewake/task-1-x" })
   writeFileSync(join(path, "new.txt"), "committed")
@@ -75,7 +59,7 @@ test("worktrees of one repository asked for at once are all made", async () => {
   const source = repository("source")
   const specs = [1, 2, 3, 4].map((i) => ({
     kind: "worktree",
-    path: join(dataDir, `workspaces/w${i}`),
+    path: join(daemon.dataDir, `workspaces/w${i}`),
     repository: source,
     mirror: null,
     branch: `b${i}`,
@@ -88,9 +72,9 @@ test("a repository given by URL is cloned once and starts each new session from 
   const source = repository("source")
   const spec = (name: string) => ({
     kind: "worktree",
-    path: join(dataDir, `workspaces/${name}`),
+    path: join(daemon.dataDir, `workspaces/${name}`),
     repository: `file://${source}`,
-    mirror: join(dataDir, "repositories/source"),
+    mirror: join(daemon.dataDir, "repositories/source"),
     branch: `rewake/${name}`,
   })
   expect((await put("sess_u1", spec("u1"))).status).toBe(200)
@@ -98,32 +82,34 @@ test("a repository given by URL is cloned once and starts each new session from 
   git(source, "add", ".")
   git(source, "commit", "-q", "-m", "later")
   expect((await put("sess_u2", spec("u2"))).status).toBe(200)
-  expect(existsSync(join(dataDir, "workspaces/u1/later.txt"))).toBe(false)
-  expect(existsSync(join(dataDir, "workspaces/u2/later.txt"))).toBe(true)
+  expect(existsSync(join(daemon.dataDir, "workspaces/u1/later.txt"))).toBe(false)
+  expect(existsSync(join(daemon.dataDir, "workspaces/u2/later.txt"))).toBe(true)
 })
 
 test("what cannot be made is refused with git's word, and what is there is left as it is", async () => {
   const source = repository("source")
-  const occupied = join(dataDir, "workspaces/occupied")
+  const occupied = join(daemon.dataDir, "workspaces/occupied")
   mkdirSync(occupied)
   writeFileSync(join(occupied, "precious.txt"), "precious")
   const spec = { kind: "worktree", path: occupied, repository: source, mirror: null, branch: "b" }
   expect((await put("sess_x", spec)).body).toMatchObject({ code: "WORKSPACE_FAILED" })
   expect(readFileSync(join(occupied, "precious.txt"), "utf8")).toBe("precious")
-  expect((await put("sess_y", { ...spec, path: join(dataDir, "workspaces/y"), branch: "main" })).body.message).toContain(
+  expect((await put("sess_y", { ...spec, path: join(daemon.dataDir, "workspaces/y"), branch: "main" })).body.message).toContain(
     "already checked out",
   )
-  expect((await put("sess_z", { ...spec, path: join(dataDir, "workspaces/z"), repository: "/nowhere" })).body.code).toBe("WORKSPACE_FAILED")
+  expect((await put("sess_z", { ...spec, path: join(daemon.dataDir, "workspaces/z"), repository: "/nowhere" })).body.code).toBe(
+    "WORKSPACE_FAILED",
+  )
   expect((await daemon.putAgent("sess_z", "exec_1")).body.code).toBe("WORKSPACE_MISSING")
 })
 
 test("deleting a session ends its agent and moves only a workspace of Rewake's own into the trash", async () => {
   const source = repository("source")
-  const path = join(dataDir, "workspaces/sess_d")
+  const path = join(daemon.dataDir, "workspaces/sess_d")
   await put("sess_d", { kind: "worktree", path, repository: source, mirror: null, branch: "b" })
   await daemon.putAgent("sess_d", "exec_1")
   writeFileSync(join(path, "unsaved.txt"), "unsaved")
-  const elsewhere = join(dataDir, "elsewhere")
+  const elsewhere = join(daemon.dataDir, "elsewhere")
   await put("sess_e", { kind: "folder", path: elsewhere })
 
   expect((await daemon.call("DELETE", "/sessions/sess_d")).body).toEqual({ deleted: true, workspace_discarded: true })
@@ -131,9 +117,9 @@ test("deleting a session ends its agent and moves only a workspace of Rewake's o
   expect((await daemon.call("DELETE", "/sessions/sess_e")).body).toEqual({ deleted: true, workspace_discarded: false })
   expect(existsSync(path)).toBe(false)
   expect(existsSync(join(elsewhere, ".git"))).toBe(true)
-  const [trashed] = readdirSync(join(dataDir, "trash"))
-  expect(readFileSync(join(dataDir, "trash", trashed as string, "unsaved.txt"), "utf8")).toBe("unsaved")
+  const [trashed] = readdirSync(join(daemon.dataDir, "trash"))
+  expect(readFileSync(join(daemon.dataDir, "trash", trashed as string, "unsaved.txt"), "utf8")).toBe("unsaved")
   expect(git(source, "worktree", "list").split("\n")).toHaveLength(1)
-  expect(readdirSync(join(dataDir, "sessions"))).toEqual([])
+  expect(readdirSync(join(daemon.dataDir, "sessions"))).toEqual([])
   expect((await daemon.call("GET", "/sessions/sess_d")).status).toBe(404)
 })

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto"
 import { existsSync, mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest"
+import { afterEach, beforeEach, expect, test } from "vitest"
 import {
   type ArchiveStore,
   createArchiveStore,
@@ -12,20 +12,15 @@ import {
 } from "../../../server/archive"
 import { type AgentctlClient, createAgentctlClient } from "../../../server/executors"
 import { snapshot } from "../../support/archives"
-import { buildDaemonPrograms, Daemon, newDataDir } from "../../support/daemon"
+import { Daemon, newDataDir } from "../../support/daemon"
 
-let programs: string
 let dataDir: string
 let daemon: Daemon
 let store: ArchiveStore
 
-beforeAll(async () => {
-  programs = await buildDaemonPrograms()
-})
-afterAll(() => rmSync(programs, { recursive: true, force: true }))
 beforeEach(async () => {
   dataDir = newDataDir()
-  daemon = await Daemon.start(programs, dataDir)
+  daemon = await Daemon.start(dataDir)
   store = createArchiveStore({ kind: "folder", folder: join(dataDir, "archives") })
 })
 afterEach(async () => {

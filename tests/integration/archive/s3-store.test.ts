@@ -16,7 +16,7 @@ import { type ArchiveStore, type PackOptions, type Progress, packToStore, restor
 import { createS3Store } from "../../../server/archive/s3-store"
 import { type AgentctlClient, createAgentctlClient } from "../../../server/executors"
 import { snapshot } from "../../support/archives"
-import { buildDaemonPrograms, Daemon, newDataDir, waitUntil } from "../../support/daemon"
+import { Daemon, newDataDir, waitUntil } from "../../support/daemon"
 import { FaultyProxy } from "../../support/faulty-proxy"
 
 /** The smallest a store accepts for any part but the last. */
@@ -25,7 +25,6 @@ const BUCKET = "rewake-tests"
 
 let ceph: Awaited<ReturnType<typeof startCeph>>
 let s3: S3Client
-let programs: string
 let dataDir: string
 let daemon: Daemon
 let proxy: FaultyProxy
@@ -38,15 +37,13 @@ beforeAll(async () => {
   const { endpoint, credentials } = ceph
   s3 = new S3Client({ endpoint, credentials, region: "us-east-1", forcePathStyle: true, requestChecksumCalculation: "WHEN_REQUIRED" })
   await s3.send(new CreateBucketCommand({ Bucket: BUCKET }))
-  programs = await buildDaemonPrograms()
 }, 120_000)
 afterAll(async () => {
-  if (programs) rmSync(programs, { recursive: true, force: true })
   await ceph?.stop()
 })
 beforeEach(async () => {
   dataDir = newDataDir()
-  daemon = await Daemon.start(programs, dataDir)
+  daemon = await Daemon.start(dataDir)
   proxy = await FaultyProxy.start(ceph.endpoint)
   await daemon.putSession("sess_s")
   for (let i = 0; i < 12; i++) writeFileSync(join(workspace().path, `file-${i}`), randomBytes(1024 * 1024))
@@ -145,7 +142,7 @@ test("a line cut in the middle of a download is taken up again by the daemon its
   await daemon.kill()
   given.abort()
   expect(await restoring).toMatchObject({ reason: "aborted" })
-  daemon = await Daemon.start(programs, dataDir)
+  daemon = await Daemon.start(dataDir)
   expect(await restore(store, packed)).toMatchObject({ files: 12 })
   expect(proxy.ranges.length).toBeGreaterThan(0)
   expect(snapshot(workspace().path)).toEqual(before)

@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 import type { SessionStatusReport } from "../../../lib/contracts/status"
 import { startCeph } from "../../../scripts/lib/services/ceph.mjs"
 import { snapshot } from "../../support/archives"
+import { archiveTask, reapUntil } from "../../support/expiry"
 import { FaultyProxy } from "../../support/faulty-proxy"
 import { agentText, Rewake } from "../../support/server"
 import { waitUntil } from "../../support/wait-until"
@@ -27,8 +28,6 @@ beforeEach(async () => {
   proxy = await FaultyProxy.start(ceph.endpoint)
   rewake = await Rewake.start({
     env: {
-      APPEND_CHAT_TASK_EXPIRE_HOURS: String(2 / 3600),
-      REAPER_INTERVAL_SECONDS: "1",
       ARCHIVE_URL: `s3://${BUCKET}/kept`,
       S3_ENDPOINT: proxy.endpoint,
       AWS_ACCESS_KEY_ID: ceph.credentials.accessKeyId,
@@ -51,11 +50,10 @@ async function taskWithFiles(word: string) {
   return { task, session, folder, before: snapshot(folder) }
 }
 const restore = (taskId: number, message: string) => rewake.api("POST", `/api/v1/tasks/${taskId}/restore`, { message })
-const putAway = (sessionId: string) => rewake.waitForEvent(sessionId, (event) => event.kind === "executor.deleted", "the putting away")
 
 test("[L2, L3] an expired task goes to the bucket and comes back from it, byte for byte, and answers", async () => {
   const { task, session, folder, before } = await taskWithFiles("hazel")
-  const log = await putAway(session.id)
+  const log = await archiveTask(rewake, task.id, session.id)
   await waitUntil(() => !existsSync(folder), "the folder to be gone")
   const archive = log.flatMap((event) => (event.kind === "archive.created" ? [event.archive_id] : []))[0]
   const { Contents } = await s3.send(new ListObjectsV2Command({ Bucket: BUCKET, Prefix: `kept/${archive}` }))
@@ -67,9 +65,11 @@ test("[L2, L3] an expired task goes to the bucket and comes back from it, byte f
 })
 
 test("[7] a bucket that cannot be reached keeps the executor, and says why", async () => {
-  const { session, folder, before } = await taskWithFiles("rowan")
+  const { task, session, folder, before } = await taskWithFiles("rowan")
   proxy.away = true
-  const log = await rewake.waitForEvent(session.id, (event) => event.kind === "archive.failed", "the failure")
+  const failure = async () => (await rewake.events(session.id)).some((event) => event.kind === "archive.failed")
+  await reapUntil(rewake, task.id, failure, "the failure")
+  const log = await rewake.events(session.id)
   expect(log.find((event) => event.kind === "archive.failed")).toMatchObject({ reason: "store_unreachable" })
   expect(log.some((event) => event.kind === "executor.deleted")).toBe(false)
   expect(snapshot(folder)).toEqual(before)
@@ -77,7 +77,7 @@ test("[7] a bucket that cannot be reached keeps the executor, and says why", asy
 
 test("[L1] a bucket that cannot be reached when a task is wanted back: the message waits, and Retry brings both", async () => {
   const { task, session, folder, before } = await taskWithFiles("spruce")
-  await putAway(session.id)
+  await archiveTask(rewake, task.id, session.id)
   await waitUntil(() => !existsSync(folder), "the folder to be gone")
   proxy.away = true
   expect((await restore(task.id, "recall")).status).toBe(200)

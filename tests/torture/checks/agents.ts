@@ -1,6 +1,7 @@
 import type { SessionEvent } from "../../../lib/contracts/events"
+import { ofKind } from "../../support/events"
 import type { Evidence, Finding, SessionEvidence } from "../evidence"
-import { fateOf, of } from "./delivery"
+import { fateOf } from "./delivery"
 
 /** [5] One agent at a time: in the log, among the processes, and with an owner. */
 export function checkProcesses({ world, sessions, processes, daemonPid }: Evidence): Finding[] {
@@ -62,7 +63,7 @@ export function checkStates({ world, sessions }: Evidence): Finding[] {
     const mayHaveLost =
       world.deaths.some(({ who }) => who !== "server") ||
       world.endedByPerson ||
-      of(log, "message.user").some(({ content }) => content === "crash")
+      ofKind(log, "message.user").some(({ content }) => content === "crash")
     const lost = log.find((event) => event.kind === "run.interrupted" || event.kind === "run.failed")
     const edited = world.changed.some(({ session_id, text }) => session_id === session.id && text === "crash")
     if (lost && !mayHaveLost && !edited)
@@ -123,7 +124,7 @@ export function checkLabels({ name, session, log, rows }: SessionEvidence): Find
 
 const remembered = (content: string | undefined) => /^remember (\S+)/.exec(content ?? "")?.[1] ?? null
 function recalledIn(log: readonly SessionEvent[], runId: string): string[] {
-  const text = of(log, "message.agent")
+  const text = ofKind(log, "message.agent")
     .filter((event) => event.run_id === runId)
     .map((event) => event.content)
     .join("")

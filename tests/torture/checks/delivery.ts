@@ -1,11 +1,9 @@
 import { createHash } from "node:crypto"
-import type { EventOf, SessionEvent } from "../../../lib/contracts/events"
+import type { SessionEvent } from "../../../lib/contracts/events"
 import { sameOutcome } from "../../../lib/contracts/waits"
+import { ofKind } from "../../support/events"
 import { numbers } from "../../support/server"
 import type { Evidence, Finding, SessionEvidence } from "../evidence"
-
-export const of = <K extends SessionEvent["kind"]>(log: readonly SessionEvent[], kind: K) =>
-  log.filter((event): event is EventOf<K> => event.kind === kind)
 
 function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>()
@@ -21,19 +19,19 @@ export function checkAccepted({ world, sessions }: Evidence): Finding[] {
   for (const { name, session, log } of sessions) {
     const acknowledged = world.sent.filter((sent) => sent.session_id === session.id && sent.status === 202 && sent.prompt_id)
     for (const { prompt_id, text } of acknowledged) {
-      const queued = of(log, "prompt.queued").filter((event) => event.prompt_id === prompt_id)
-      const shown = of(log, "message.user").filter((event) => event.prompt_id === prompt_id)
+      const queued = ofKind(log, "prompt.queued").filter((event) => event.prompt_id === prompt_id)
+      const shown = ofKind(log, "message.user").filter((event) => event.prompt_id === prompt_id)
       if (queued.length !== 1 || shown.length !== 1 || queued[0]?.content !== text)
         finding(name, `"${text}" (${prompt_id}) in the journal once`, `${queued.length} times queued, ${shown.length} times shown`)
     }
     for (const { prompt_id, text, status } of world.changed.filter((change) => change.session_id === session.id)) {
-      if (status === 204 && text === null && !of(log, "prompt.withdrawn").some((event) => event.prompt_id === prompt_id))
+      if (status === 204 && text === null && !ofKind(log, "prompt.withdrawn").some((event) => event.prompt_id === prompt_id))
         finding(name, `${prompt_id} withdrawn, as was answered`, "nothing of it")
-      if (status === 200 && text !== null && !of(log, "prompt.edited").some((e) => e.prompt_id === prompt_id && e.content === text))
+      if (status === 200 && text !== null && !ofKind(log, "prompt.edited").some((e) => e.prompt_id === prompt_id && e.content === text))
         finding(name, `${prompt_id} edited to "${text}", as was answered`, "nothing of it")
     }
   }
-  const messages = sessions.flatMap(({ log }) => of(log, "message.user"))
+  const messages = sessions.flatMap(({ log }) => ofKind(log, "message.user"))
   const attempts = groupBy(world.sent, ({ text }) => text)
   for (const [text, shown] of groupBy(messages, ({ content }) => content)) {
     // Without a client id each call is a message of its own; with one, all calls together are one.
@@ -63,7 +61,7 @@ export function checkDelivered({ sessions, heard }: Evidence): Finding[] {
       if (entries.length !== 1) finding(`${id} once in the daemon's ledger`, `${entries.length} times`)
     const accepted = spool.records.flatMap((record) => (record.kind === "prompt.accepted" ? [record.prompt_id] : []))
     if (new Set(accepted).size !== accepted.length) finding("each prompt accepted once", accepted.join(", "))
-    const injected = of(log, "agent.started").some((event) => event.strategy === "injected")
+    const injected = ofKind(log, "agent.started").some((event) => event.strategy === "injected")
     for (const prompt of rows.prompts) {
       const fate = fateOf(prompt.id, log)
       if (fate.delivering > 1) finding(`${prompt.id} delivered once`, `${fate.delivering} times`)
@@ -90,12 +88,12 @@ export function checkDelivered({ sessions, heard }: Evidence): Finding[] {
 /** [L2] Files are in their folder or in an archive that was verified, always; and in them is what the agent did there. */
 export function checkFiles({ name, log, rows, files, carriedOut }: SessionEvidence): Finding[] {
   const finding = (expected: string, found: string): Finding => ({ invariant: "L2 files are never lost", where: name, expected, found })
-  if (!of(log, "executor.ready").length) return []
+  if (!ofKind(log, "executor.ready").length) return []
   if (!files) return [finding("the folder or a verified archive", "neither")]
   return rows.prompts.flatMap((prompt): Finding[] => {
     const { content, run_id } = fateOf(prompt.id, log)
     const word = /^run echo (\S+) >> heard\.txt/.exec(content)?.[1]
-    const done = of(log, "tool.update").some((event) => event.run_id === run_id && event.status === "completed")
+    const done = ofKind(log, "tool.update").some((event) => event.run_id === run_id && event.status === "completed")
     return word && run_id && done && !carriedOut.includes(word) ? [finding(`"${word}" in heard.txt`, JSON.stringify(files))] : []
   })
 }
@@ -134,9 +132,9 @@ export function checkText({ name, log, rows }: SessionEvidence): Finding[] {
     const { content, run_id, end } = fateOf(prompt.id, log)
     const upTo = /^count (\d+) \d+/.exec(content)?.[1]
     if (!upTo || !run_id || !end) return []
-    const messages = of(log, "message.agent").filter((event) => event.run_id === run_id)
+    const messages = ofKind(log, "message.agent").filter((event) => event.run_id === run_id)
     const said = messages.map((event) => event.content).join("")
-    const streamed = of(log, "message.delta")
+    const streamed = ofKind(log, "message.delta")
       .filter((event) => event.run_id === run_id)
       .map((event) => event.content)
       .join("")
@@ -156,9 +154,9 @@ export function checkTokens({ world, sessions }: Evidence): Finding[] {
   for (const { name, session, log, spool, sinceSpool } of sessions) {
     const finding = (expected: string, found: string) =>
       findings.push({ invariant: "4 a resume token is consumed at most once", where: name, expected, found })
-    for (const minted of of(log, "token.minted")) {
+    for (const minted of ofKind(log, "token.minted")) {
       const id = minted.resume_token_id
-      const consumed = of(log, "token.consumed").filter((event) => event.resume_token_id === id)
+      const consumed = ofKind(log, "token.consumed").filter((event) => event.resume_token_id === id)
       const over = log.filter(
         (event) => (event.kind === "token.revoked" || event.kind === "token.expired") && event.resume_token_id === id,
       ).length

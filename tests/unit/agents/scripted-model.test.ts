@@ -57,3 +57,26 @@ describe.each(SHAPES)("the scripted model at $path", ({ path, body, streaming })
     expect((await post(body("FAIL WITH 529"))).status).toBe(529)
   })
 })
+
+describe.each(SHAPES.filter(({ streaming }) => streaming))(
+  "an answer that the scripted model streams at $path",
+  ({ path, body, streaming }) => {
+    test("waits at each hold until it is let go on", async () => {
+      const model = await startModel()
+      try {
+        const asked = { ...body("COUNT TO 4, HOLD EVERY 2"), ...streaming }
+        let ended = false
+        const answer = fetch(`${model.url}${path}`, { method: "POST", body: JSON.stringify(asked) })
+          .then((response) => response.text())
+          .finally(() => {
+            ended = true
+          })
+        await model.letGoOn()
+        expect(ended).toBe(false)
+        expect(await answer).toMatch(/1 [\s\S]*2 [\s\S]*3 [\s\S]*4 /)
+      } finally {
+        await model.stop()
+      }
+    })
+  },
+)

@@ -30,25 +30,34 @@ describe("counting", () => {
     const results = readVitestResults(
       file({ testResults: [{ name: "a.test.ts", status: "failed", message: "no such module", assertionResults: [] }] }),
     )
-    expect(results).toEqual({ passed: 0, skipped: 0, failures: [{ name: "a.test.ts", message: "no such module" }] })
+    expect(results).toEqual({ passed: 0, skipped: 0, failures: [{ name: "a.test.ts", message: "no such module" }], times: [] })
   })
 
   test("vitest: passed, failed and left out", () => {
     const tests = [
-      { status: "passed", fullName: "one", failureMessages: [] },
+      { status: "passed", fullName: "one", failureMessages: [], duration: 12 },
       { status: "failed", fullName: "two", failureMessages: ["because"] },
       { status: "todo", fullName: "three", failureMessages: [] },
     ]
     const results = readVitestResults(
       file({ testResults: [{ name: "a.test.ts", status: "failed", message: "", assertionResults: tests }] }),
     )
-    expect(results).toEqual({ passed: 1, skipped: 1, failures: [{ name: "a.test.ts > two", message: "because" }] })
+    expect(results).toEqual({
+      passed: 1,
+      skipped: 1,
+      failures: [{ name: "a.test.ts > two", message: "because" }],
+      times: [
+        { name: "a.test.ts > one", ms: 12 },
+        { name: "a.test.ts > two", ms: 0 },
+        { name: "a.test.ts > three", ms: 0 },
+      ],
+    })
   })
 
   test("playwright: nested suites, and a test that passed only at the second attempt is a failure", () => {
     const spec = (title: string, status: string, message?: string) => ({
       title,
-      tests: [{ status, results: [{ errors: message ? [{ message }] : [] }] }],
+      tests: [{ status, results: [{ errors: message ? [{ message }] : [], duration: 5 }] }],
     })
     const suites = [
       {
@@ -65,6 +74,7 @@ describe("counting", () => {
         { name: "e2e", message: "broken config" },
         { name: "a.spec.ts > inside > two", message: "late" },
       ],
+      times: ["one", "inside > two", "inside > three"].map((name) => ({ name: `a.spec.ts > ${name}`, ms: 5 })),
     })
   })
 })

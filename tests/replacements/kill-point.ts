@@ -4,11 +4,19 @@ import type { KillPoint } from "../../lib/host/kill-point"
 import { isSameProcess } from "../../lib/host/process-identity"
 
 /**
- * Stands in for lib/host/kill-point.ts in the build that is tortured: dies at the point that `kill-point.json` of the data
- * folder names, at its nth time, and says so in `kill-point-reached.json`. Never part of the product.
+ * Replaces lib/host/kill-point.ts in dist-test/: ends its process at the point that `kill-point.json` of the data folder names,
+ * at its nth time, and says so in `kill-point-reached.json`. Never part of the product.
  */
-export type Armed = { id: number; point: KillPoint; occurrence: number; also: boolean }
-/** Told just before the end: whoever reads it waits for these to be gone. */
+export type Armed = {
+  id: number
+  point: KillPoint
+  occurrence: number
+  /** Server and daemon together. */
+  also: boolean
+  /** SIGSTOP leaves the process there, with every lock it holds. */
+  signal: "SIGKILL" | "SIGSTOP"
+}
+/** Written just before the signal: whoever reads it waits until all of these have it. */
 export type Fired = Armed & { victims: number[] }
 export const ARMED_FILE = "kill-point.json"
 export const FIRED_FILE = "kill-point-reached.json"
@@ -34,9 +42,9 @@ export function killPoint(name: KillPoint): void {
   writeFileSync(taken, JSON.stringify({ ...armed, victims: [...others, process.pid] } satisfies Fired))
   renameSync(taken, join(folder, FIRED_FILE))
   try {
-    for (const pid of others) process.kill(pid, "SIGKILL")
+    for (const pid of others) process.kill(pid, armed.signal)
   } finally {
-    process.kill(process.pid, "SIGKILL")
+    process.kill(process.pid, armed.signal)
   }
 }
 

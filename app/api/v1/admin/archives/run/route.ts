@@ -1,0 +1,3 @@
+import { route } from "@/server/http/route"
+
+export const POST = route({ admin: true, status: 202 }, ({ services }) => services.admin.archiveExpiredNow())

@@ -1,0 +1,28 @@
+/**
+ * How long the product waits, wherever a test has to wait as well. Tests replace this module at build time with shorter times;
+ * no setting changes it.
+ */
+export const DURATIONS = {
+  /** A server that has not renewed its lease for so long loses its sessions to whichever server claims them. */
+  leaseMs: 15_000,
+  leaseRenewalMs: 5_000,
+  /** How often a server looks for sessions of servers whose lease has expired, and for waits past their deadline. */
+  sweepMs: 5_000,
+  /** agentctl sends a blank line so often on a quiet event stream. */
+  heartbeatMs: 10_000,
+  /** A stream without even a blank line for so long comes from a stopped daemon. Must be more than two heartbeats. */
+  streamSilenceMs: 25_000,
+  /** A daemon that has not answered by then is unknown, not dead. */
+  probeMs: 3_000,
+  /** After so long a call to a daemon has failed; whether the daemon acted on it is then unknown. */
+  callMs: 10_000,
+  /** The first retry of an unreachable executor comes after this; each further one waits twice as long, up to the last. */
+  firstRetryMs: 250,
+  lastRetryMs: 60_000,
+  /** A terminal closed while its daemon did not answer: the daemon is told again so often. */
+  closeRetryMs: 5_000,
+  /** An agent that replayed nothing while it loaded its session may still be about to: its replay is awaited so long. */
+  replayGraceMs: 2_000,
+} satisfies Record<string, number>
+
+export type Durations = typeof DURATIONS

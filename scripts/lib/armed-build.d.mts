@@ -1,2 +1,0 @@
-export const ARMED_DIST: string
-export function prepareArmedBuild(): Promise<void>

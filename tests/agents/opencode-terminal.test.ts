@@ -1,0 +1,4 @@
+import { OPENCODE } from "./agents"
+import { testTerminal } from "./terminal-suite"
+
+testTerminal(OPENCODE)
