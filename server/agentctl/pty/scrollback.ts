@@ -26,7 +26,7 @@ interface Segment {
  */
 export class Scrollback {
   private file: FileHandle | null = null
-  private packing: Promise<void> | null = null
+  private packing: Promise<void> = Promise.resolve()
   private removed = false
 
   private constructor(
@@ -94,11 +94,12 @@ export class Scrollback {
     return this.segments.find((s) => s.start === start)?.end ?? start
   }
 
-  /** Of segments that are written no more; in the thread pool, one after the other, and only when the terminal is quiet. */
+  /**
+   * Compresses closed segments in the thread pool, one after the other; called only when the terminal is quiet. A call during
+   * another one runs after it: the segments closed meanwhile are not on the other's list, and would stay uncompressed.
+   */
   pack(): Promise<void> {
-    this.packing ??= this.packClosed().finally(() => {
-      this.packing = null
-    })
+    this.packing = this.packing.catch(() => undefined).then(() => this.packClosed())
     return this.packing
   }
 
@@ -106,7 +107,7 @@ export class Scrollback {
     const { file } = this
     this.file = null
     await file?.close()
-    await this.packing?.catch(() => undefined)
+    await this.packing.catch(() => undefined)
   }
 
   async remove(): Promise<void> {
