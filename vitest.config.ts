@@ -6,7 +6,7 @@ const globalSetup = ["tests/support/global-setup.mjs"]
 const minutes = (count: number) => count * 60_000
 
 /** Real databases and processes, which mostly wait: more files at a time than cores, and long but finite limits, so that a hang is a failure. */
-const withServices = { globalSetup, maxWorkers: 3, testTimeout: minutes(2), hookTimeout: minutes(1), teardownTimeout: minutes(1) }
+const withServices = { globalSetup, maxWorkers: 5, testTimeout: minutes(2), hookTimeout: minutes(1), teardownTimeout: minutes(1) }
 
 /** `groupOrder` keeps the layers apart when all of them run in one go: a killed process of one must not disturb another. */
 function project(name: string, groupOrder: number, settings: object) {

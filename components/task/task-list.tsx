@@ -22,12 +22,9 @@ export function TaskList({ filter }: { filter: TaskFilter }) {
     )
   }
   if (tasks.data.length === 0) return <EmptyList filter={filter} />
-  const { needsYou, working, recent } = groupTasks(tasks.data)
   return (
     <>
-      <Group title="Needs you" tasks={needsYou} />
-      <Group title="Working" tasks={working} />
-      <Group title={filter.hidden ? "Hidden" : "Recent"} tasks={recent} />
+      <GroupedRows tasks={tasks.data} lastTitle={filter.hidden ? "Hidden" : "Recent"} />
       {tasks.hasNextPage && (
         <div className="px-3.5 py-2">
           <Button look="quiet" className="w-full" disabled={tasks.isFetchingNextPage} onClick={() => void tasks.fetchNextPage()}>
@@ -39,24 +36,30 @@ export function TaskList({ filter }: { filter: TaskFilter }) {
   )
 }
 
-function Group({ title, tasks }: { title: string; tasks: readonly TaskView[] }) {
+/** All rows are children of one list: in a list per group, a row that changes its group would lose its open menu or dialog. */
+function GroupedRows({ tasks, lastTitle }: { tasks: readonly TaskView[]; lastTitle: string }) {
   const now = useNow(30_000)
   const agentName = useAgentName()
   const current = useParams().taskId
-  if (tasks.length === 0) return null
-  return (
-    <section aria-label={title}>
+  const { needsYou, working, recent } = groupTasks(tasks)
+  const heading = (title: string, count: number) => (
+    <li key={title}>
       <h2 className="flex px-3.5 pt-2.5 pb-1 font-[550] text-text-3 text-xs">
         {title}
-        <span className="ml-auto font-medium tabular-nums">{tasks.length}</span>
+        <span className="ml-auto font-medium tabular-nums">{count}</span>
       </h2>
-      <ul>
-        {tasks.map((task) => (
-          <TaskRow key={task.id} task={task} current={current === String(task.id)} agentName={agentName(task.agent)} now={now} />
-        ))}
-      </ul>
-    </section>
+    </li>
   )
+  const group = (title: string, tasks: readonly TaskView[]) =>
+    tasks.length === 0
+      ? []
+      : [
+          heading(title, tasks.length),
+          ...tasks.map((task) => (
+            <TaskRow key={task.id} task={task} current={current === String(task.id)} agentName={agentName(task.agent)} now={now} />
+          )),
+        ]
+  return <ul>{[...group("Needs you", needsYou), ...group("Working", working), ...group(lastTitle, recent)]}</ul>
 }
 
 function EmptyList({ filter }: { filter: TaskFilter }) {

@@ -2,12 +2,15 @@ import { afterEach, describe, expect, test } from "vitest"
 import type { SessionEvent } from "../../lib/contracts/events"
 import type { SessionStatusReport } from "../../lib/contracts/status"
 import { processStartTime } from "../../lib/host/process-identity"
-import { agentText, Rewake, type StartOptions } from "../support/server"
+import { agentText, type Rewake, type StartOptions } from "../support/server"
+import { useServers } from "../support/use-servers"
 import { waitUntil } from "../support/wait-until"
+
+const startServer = useServers()
 
 /** A silent daemon is noticed by its first probe, and noticed again soon when it answers. */
 const start = (options: StartOptions = {}) =>
-  Rewake.start({ database: "postgresql", durations: { probeMs: 1_000, lastRetryMs: 1_000 }, ...options })
+  startServer({ database: "postgresql", durations: { probeMs: 1_000, lastRetryMs: 1_000 }, ...options })
 
 describe("an executor that does not answer is abandoned", () => {
   let rewake: Rewake
@@ -15,7 +18,6 @@ describe("an executor that does not answer is abandoned", () => {
   afterEach(async () => {
     if (stopped !== null) process.kill(stopped, "SIGCONT")
     stopped = null
-    await rewake.stop()
   })
 
   const status = async (id: string) => (await rewake.api<SessionStatusReport>("GET", `/api/v1/sessions/${id}/status`)).body

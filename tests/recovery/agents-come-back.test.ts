@@ -1,8 +1,11 @@
-import { afterEach, describe, expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import type { SessionEvent } from "../../lib/contracts/events"
 import type { SessionStatusReport } from "../../lib/contracts/status"
-import { agentText, Rewake } from "../support/server"
+import { agentText, type Rewake } from "../support/server"
+import { useServers } from "../support/use-servers"
 import { waitUntil } from "../support/wait-until"
+
+const start = useServers()
 
 const receipts = (events: readonly SessionEvent[]) => events.filter((event) => event.kind === "recovery.receipt")
 const starts = (events: readonly SessionEvent[]) => events.filter((event) => event.kind === "agent.started").map((event) => event.strategy)
@@ -23,10 +26,9 @@ async function killEverything(rewake: Rewake, events: readonly SessionEvent[]) {
 
 describe("server, agentctl and agent are killed together", () => {
   let rewake: Rewake
-  afterEach(() => rewake.stop())
 
   test("[L3] in mid-turn: one interruption, the answer so far is kept, and the agent comes back by itself and remembers", async () => {
-    rewake = await Rewake.start()
+    rewake = await start()
     const { task, session } = await rewake.createTask("remember apple")
     await rewake.waitForRuns(session.id, 1)
     await rewake.append(task.id, "count 500 50")
@@ -61,7 +63,7 @@ describe("server, agentctl and agent are killed together", () => {
   })
 
   test("[L3] an agent that cannot load its session is told its history with the first message, once, and the label says so", async () => {
-    rewake = await Rewake.start()
+    rewake = await start()
     const { task, session } = await rewake.createTask("remember pear", { agent: "demo-inject" })
     const before = await rewake.waitForRuns(session.id, 1)
     await killEverything(rewake, before)
@@ -82,7 +84,7 @@ describe("server, agentctl and agent are killed together", () => {
   })
 
   test("[9] an agent that can do neither is not replaced by a stranger: the session says so, and a fresh start is labelled", async () => {
-    rewake = await Rewake.start()
+    rewake = await start()
     const { task, session } = await rewake.createTask("remember plum", { agent: "demo-forgetful" })
     const before = await rewake.waitForRuns(session.id, 1)
     await killEverything(rewake, before)
@@ -107,7 +109,7 @@ describe("server, agentctl and agent are killed together", () => {
   })
 
   test("[5] two tabs, two calls and a message at once launch one agent", async () => {
-    rewake = await Rewake.start({ env: { AUTO_RESUME: "off" } })
+    rewake = await start({ env: { AUTO_RESUME: "off" } })
     const { task, session } = await rewake.createTask("remember fig")
     const before = await rewake.waitForRuns(session.id, 1)
     await killEverything(rewake, before)

@@ -1,18 +1,20 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterEach, describe, expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import type { SessionEvent } from "../../lib/contracts/events"
 import type { SessionStatusReport } from "../../lib/contracts/status"
 import { processStartTime } from "../../lib/host/process-identity"
 import { endsOf, ofKind } from "../support/events"
-import { agentText, follow, numbers, Rewake } from "../support/server"
+import { agentText, follow, numbers, type Rewake } from "../support/server"
+import { useServers } from "../support/use-servers"
 import { waitUntil } from "../support/wait-until"
+
+const start = useServers()
 
 const interruptions = (log: readonly SessionEvent[]) => ofKind(log, "run.interrupted")
 
 describe("agentctl is killed", () => {
   let rewake: Rewake
-  afterEach(() => rewake.stop())
 
   /** A session that knows a word and is counting, seen to have said ten numbers. */
   async function countingSession() {
@@ -56,7 +58,7 @@ describe("agentctl is killed", () => {
   }
 
   test("[3] in mid-stream under a living server: one interruption, what was said is kept, the agent remembers", async () => {
-    rewake = await Rewake.start()
+    rewake = await start()
     const { task, session, viewer } = await countingSession()
     const server = rewake.child?.pid
     rewake.killDaemon()
@@ -68,7 +70,7 @@ describe("agentctl is killed", () => {
   })
 
   test("[L1] messages queued behind the interrupted run are kept, and delivered once when the session goes on", async () => {
-    rewake = await Rewake.start()
+    rewake = await start()
     const { task, session } = await countingSession()
     const queued = await rewake.append(task.id, "recall")
     rewake.killDaemon()
@@ -79,7 +81,7 @@ describe("agentctl is killed", () => {
   })
 
   test("[3] while a question is open: the run is interrupted once and its question can be answered no more", async () => {
-    rewake = await Rewake.start()
+    rewake = await start()
     const { session } = await rewake.createTask("ask Which way?")
     await rewake.waitForEvent(session.id, (event) => event.kind === "run.waiting", "the question")
     const [wait] = (await rewake.session(session.id)).waits
@@ -95,7 +97,7 @@ describe("agentctl is killed", () => {
   })
 
   test("[1] a tool call left open is closed once, with its own run, and not again when the next one ends", async () => {
-    rewake = await Rewake.start()
+    rewake = await start()
     const { task, session } = await rewake.createTask("run echo never")
     await rewake.waitForEvent(session.id, (event) => event.kind === "run.waiting", "the question")
     rewake.killDaemon()
@@ -107,7 +109,7 @@ describe("agentctl is killed", () => {
   })
 
   test("[8] several sessions at once: each is interrupted once, one at rest is left alone", async () => {
-    rewake = await Rewake.start()
+    rewake = await start()
     const resting = await rewake.createTask("remember rest")
     await rewake.waitForRuns(resting.session.id, 1)
     const counting = await Promise.all([1, 2, 3].map(() => rewake.createTask("count 2000 20")))
@@ -123,7 +125,7 @@ describe("agentctl is killed", () => {
   })
 
   test("[3] together with server and agent in mid-turn: one interruption after the next start, the agent remembers", async () => {
-    rewake = await Rewake.start()
+    rewake = await start()
     const { task, session, agentPid } = await countingSession()
     await killEverything(agentPid)
     await rewake.boot()
@@ -131,7 +133,7 @@ describe("agentctl is killed", () => {
   })
 
   test("[3] a server killed again and again during its recovery still writes one interruption", async () => {
-    rewake = await Rewake.start()
+    rewake = await start()
     const { task, session, agentPid } = await countingSession()
     await killEverything(agentPid)
     const before = rewake.daemon().pid

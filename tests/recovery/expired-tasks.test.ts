@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterEach, describe, expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import type { AdminArchives } from "../../lib/contracts/admin"
 import type { EventOf, SessionEvent } from "../../lib/contracts/events"
 import type { RestorePreview, RestoreResult } from "../../lib/contracts/restore"
@@ -10,8 +10,11 @@ import type { SessionStatusReport } from "../../lib/contracts/status"
 import type { SessionView } from "../../lib/contracts/task"
 import { processStartTime } from "../../lib/host/process-identity"
 import { archiveTask, reapUntil } from "../support/expiry"
-import { agentText, DATABASES, Rewake } from "../support/server"
+import { agentText, DATABASES, type Rewake } from "../support/server"
+import { useServers } from "../support/use-servers"
 import { waitUntil } from "../support/wait-until"
+
+const start = useServers()
 
 const git = (cwd: string, ...args: string[]) =>
   execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@example.org", ...args], { cwd, encoding: "utf8" })
@@ -35,7 +38,6 @@ const state = (folder: string) => ({
 })
 
 let rewake: Rewake
-afterEach(() => rewake?.stop())
 
 const reapUntilEvent = (taskId: number, sessionId: string, kind: SessionEvent["kind"]) =>
   reapUntil(
@@ -55,7 +57,7 @@ describe.each(DATABASES)("a task expires and its executor is archived, on %s", (
   const gone = (path: string) => waitUntil(() => !existsSync(path), "the folder to be gone")
 
   test("[L2] agentctl is killed while the files come back: they come all the same, and the message is answered once", async () => {
-    rewake = await Rewake.start({ database })
+    rewake = await start({ database })
     const { task, session } = await rewake.createTask("remember sallow")
     await rewake.waitForRuns(session.id, 1)
     const folder = (await statusOf(session.id)).worktree_path as string
@@ -79,7 +81,7 @@ describe.each(DATABASES)("a task expires and its executor is archived, on %s", (
   })
 
   test("an older session comes back while a newer one of its task is at work, by name or without", async () => {
-    rewake = await Rewake.start({ database })
+    rewake = await start({ database })
     const { task, session } = await rewake.createTask("remember medlar")
     await rewake.waitForRuns(session.id, 1)
     await archiveTask(rewake, task.id, session.id)
@@ -97,7 +99,7 @@ describe.each(DATABASES)("a task expires and its executor is archived, on %s", (
   })
 
   test("[L2, L3] files, index, history and memory come back byte for byte, and the waiting message is answered", async () => {
-    rewake = await Rewake.start({ database })
+    rewake = await start({ database })
     const repository = join(rewake.dataDir, "repository")
     mkdirSync(repository)
     git(repository, "init", "-q", "-b", "main")
@@ -161,7 +163,7 @@ describe.each(DATABASES)("a task expires and its executor is archived, on %s", (
   })
 
   test("[7] an archive that cannot be written keeps the executor, says why, and is tried again", async () => {
-    rewake = await Rewake.start({ database, env: { ARCHIVE_URL: "" } })
+    rewake = await start({ database, env: { ARCHIVE_URL: "" } })
     const { task, session } = await rewake.createTask("write a.txt hello")
     await rewake.waitForRuns(session.id, 1)
     const folder = (await statusOf(session.id)).worktree_path as string
@@ -181,7 +183,7 @@ describe.each(DATABASES)("a task expires and its executor is archived, on %s", (
 
 describe("nothing is lost while an executor is archived", () => {
   test("a chat's folder and injected memory come back as well", async () => {
-    rewake = await Rewake.start()
+    rewake = await start()
     const { task, session } = await rewake.createTask("remember sorrel", { agent: "demo-inject" })
     await rewake.waitForRuns(session.id, 1)
     await rewake.append(task.id, "write notes/a.txt some text")
@@ -197,7 +199,7 @@ describe("nothing is lost while an executor is archived", () => {
   })
 
   test("the server is killed right after the deletion was journalled, again and again: the files are in the archive or in place", async () => {
-    rewake = await Rewake.start()
+    rewake = await start()
     const { task, session } = await rewake.createTask("write a.txt precious")
     await rewake.waitForRuns(session.id, 1)
     for (let round = 0; round < 3; round++) {
@@ -217,7 +219,7 @@ describe("nothing is lost while an executor is archived", () => {
     (await rewake.api<SessionStatusReport>("GET", `/api/v1/sessions/${id}/status`)).body.worktree_path as string
 
   test("[7] a daemon that does not answer is unknown, not dead: nothing is archived until it answers", async () => {
-    rewake = await Rewake.start({ durations: { callMs: 1_000, probeMs: 1_000, lastRetryMs: 1_000 } })
+    rewake = await start({ durations: { callMs: 1_000, probeMs: 1_000, lastRetryMs: 1_000 } })
     const { task, session } = await rewake.createTask("remember elder")
     await rewake.waitForRuns(session.id, 1)
     const folder = await folderOf(session.id)
@@ -236,7 +238,7 @@ describe("nothing is lost while an executor is archived", () => {
   })
 
   test("[7] taken back while it is being archived: nothing is deleted, the message is answered in the same folder", async () => {
-    rewake = await Rewake.start()
+    rewake = await start()
     const { task, session } = await rewake.createTask("remember hazel")
     await rewake.waitForRuns(session.id, 1)
     const folder = await folderOf(session.id)
@@ -258,7 +260,7 @@ describe("nothing is lost while an executor is archived", () => {
   })
 
   test("an admin's standing order lets go what cannot be archived, and a restore says that the files are lost", async () => {
-    rewake = await Rewake.start({ env: { ARCHIVE_MAX_BYTES: "1", ARCHIVE_FORCE_DELETE_DAYS: "0.000000000001" } })
+    rewake = await start({ env: { ARCHIVE_MAX_BYTES: "1", ARCHIVE_FORCE_DELETE_DAYS: "0.000000000001" } })
     const { task, session } = await rewake.createTask("remember rowan", { agent: "demo-inject" })
     await rewake.waitForRuns(session.id, 1)
     const folder = await folderOf(session.id)

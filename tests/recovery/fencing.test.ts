@@ -3,10 +3,13 @@ import { Client } from "pg"
 import { afterEach, describe, expect, test } from "vitest"
 import type { SessionStatusReport } from "../../lib/contracts/status"
 import type { SessionView } from "../../lib/contracts/task"
-import { arm, startArmed } from "../support/kill-points"
-import { agentText, follow, numbers, Rewake } from "../support/server"
+import { arm } from "../support/kill-points"
+import { agentText, follow, numbers, type Rewake } from "../support/server"
 import { openTerminal, readySession, TERMINAL_ENV, view } from "../support/terminal"
+import { useServers } from "../support/use-servers"
 import { waitUntil } from "../support/wait-until"
+
+const start = useServers()
 
 /** A lease that expires soon, but not so soon that a busy machine would miss a renewal. */
 const SHORT_LEASE = { leaseMs: 5_000, leaseRenewalMs: 1_000, sweepMs: 500 }
@@ -14,13 +17,10 @@ const SHORT_LEASE = { leaseMs: 5_000, leaseRenewalMs: 1_000, sweepMs: 500 }
 describe("two servers over one PostgreSQL", () => {
   let first: Rewake
   let second: Rewake
-  afterEach(async () => {
-    await second.kill9()
-    await first.stop()
-  })
+  afterEach(() => second?.kill9())
 
   test("[6] a server stopped past its lease loses its sessions to another, and does no harm when it wakes: it ends", async () => {
-    first = await Rewake.start({ database: "postgresql", durations: SHORT_LEASE })
+    first = await start({ database: "postgresql", durations: SHORT_LEASE })
     const { task, session } = await first.createTask("count 700 50")
     await first.waitForEvent(session.id, (event) => event.kind === "message.delta", "the first number")
     second = await first.secondServer()
@@ -46,7 +46,7 @@ describe("two servers over one PostgreSQL", () => {
   })
 
   test("[6] a server stopped in the middle of a transaction, its rows locked, loses its sessions all the same", async () => {
-    first = await startArmed({ database: "postgresql", durations: SHORT_LEASE })
+    first = await start({ database: "postgresql", durations: SHORT_LEASE })
     const { session } = await first.createTask("count 700 50")
     await first.waitForEvent(session.id, (event) => event.kind === "message.delta", "the first number")
     await arm(first, "writer.applied", { signal: "SIGSTOP" }).reached()
@@ -63,7 +63,7 @@ describe("two servers over one PostgreSQL", () => {
   })
 
   test("[L3] a page that opens a terminal at another server before that has taken over does not keep the agent from coming back", async () => {
-    first = await Rewake.start({ database: "postgresql", env: TERMINAL_ENV })
+    first = await start({ database: "postgresql", env: TERMINAL_ENV })
     second = await first.secondServer()
     const sessionId = await readySession(first)
     const worker = await openTerminal(first, sessionId)
@@ -80,7 +80,7 @@ describe("two servers over one PostgreSQL", () => {
   })
 
   test("[L1] a message given to the server that does not own the session reaches the agent, and its viewers see the answer", async () => {
-    first = await Rewake.start({ database: "postgresql" })
+    first = await start({ database: "postgresql" })
     second = await first.secondServer()
     const { task, session } = await first.createTask("remember medlar")
     await first.waitForRuns(session.id, 1)
@@ -97,13 +97,10 @@ describe("two servers over one PostgreSQL", () => {
 describe("two servers that cannot hear each other for a moment", () => {
   let first: Rewake
   let second: Rewake
-  afterEach(async () => {
-    await second?.kill9()
-    await first?.stop()
-  })
+  afterEach(() => second?.kill9())
 
   test("[L1] what one was told meanwhile reaches the agent and the viewers once they hear again", async () => {
-    first = await Rewake.start({ database: "postgresql" })
+    first = await start({ database: "postgresql" })
     second = await first.secondServer()
     const { task, session } = await first.createTask("remember bilberry")
     await first.waitForRuns(session.id, 1)
@@ -121,13 +118,10 @@ describe("two servers that cannot hear each other for a moment", () => {
 describe("two servers, and a session that only one of them has made", () => {
   let first: Rewake
   let second: Rewake
-  afterEach(async () => {
-    await second?.kill9()
-    await first?.stop()
-  })
+  afterEach(() => second?.kill9())
 
   test("[L1] a message given to the other one is delivered, and the other one can remove it", async () => {
-    first = await Rewake.start({ database: "postgresql" })
+    first = await start({ database: "postgresql" })
     second = await first.secondServer()
     const { task } = await first.createTask("remember sloe")
     const made = (await first.api<SessionView>("POST", `/api/v1/tasks/${task.id}/sessions`, {})).body
@@ -144,12 +138,11 @@ describe("two servers, and a session that only one of them has made", () => {
 
 describe("a daemon that is silent", () => {
   let rewake: Rewake
-  afterEach(() => rewake.stop())
   /** Noticed by its first probe or after a few missing heartbeats, and asked again soon. */
   const durations = { probeMs: 1_000, heartbeatMs: 500, streamSilenceMs: 2_500, lastRetryMs: 1_000 }
 
   test("[7] is unknown, not dead: nothing is started in its place, and when it speaks again the answer is whole", async () => {
-    rewake = await Rewake.start({ durations })
+    rewake = await start({ durations })
     const { session } = await rewake.createTask("count 100 30")
     await rewake.waitForEvent(session.id, (event) => event.kind === "message.delta", "the first number")
     const { pid } = rewake.daemon()
@@ -175,7 +168,7 @@ describe("a daemon that is silent", () => {
   })
 
   test("[3] that dies after all, when the first try at it was in vain: the restart is named and accounted for, and its agent comes back unasked", async () => {
-    rewake = await Rewake.start({ durations })
+    rewake = await start({ durations })
     const { session } = await rewake.createTask("count 2000 20")
     await rewake.waitForEvent(session.id, (event) => event.kind === "message.delta", "the first number")
     const { pid } = rewake.daemon()
@@ -201,7 +194,7 @@ describe("a daemon that is silent", () => {
   })
 
   test("[7] is noticed by a server that is running, too, and goes on when it speaks again", async () => {
-    rewake = await Rewake.start({ durations })
+    rewake = await start({ durations })
     const { session } = await rewake.createTask("count 100 30")
     await rewake.waitForEvent(session.id, (event) => event.kind === "message.delta", "the first number")
     const { pid } = rewake.daemon()

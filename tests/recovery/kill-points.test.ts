@@ -2,19 +2,21 @@ import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileS
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { Client } from "pg"
-import { afterEach, describe, expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import type { SessionView } from "../../lib/contracts/task"
 import { attach, pictureOf, sha256 } from "../support/attachments"
 import { endsOf, ofKind } from "../support/events"
-import { arm, heardByAgents, startArmed } from "../support/kill-points"
+import { arm, heardByAgents } from "../support/kill-points"
 import { agentText, DATABASES, numbers, type Rewake } from "../support/server"
+import { useServers } from "../support/use-servers"
+
+const start = useServers()
 
 let rewake: Rewake
-afterEach(() => rewake.stop())
 
 describe.each(DATABASES)("a process dies at the worst moment, on %s", (database) => {
   test("[2] the daemon after it recorded a prompt and before the agent worked: uncertain, and never sent again", async () => {
-    rewake = await startArmed({ database })
+    rewake = await start({ armed: true, database })
     const { task, session } = await rewake.createTask("remember kiwi")
     await rewake.waitForRuns(session.id, 1)
     const point = arm(rewake, "ledger.recorded")
@@ -32,7 +34,7 @@ describe.each(DATABASES)("a process dies at the worst moment, on %s", (database)
   })
 
   test("[2] the server between its record and the hand-over: the prompt is handed over once, by the next one", async () => {
-    rewake = await startArmed({ database })
+    rewake = await start({ armed: true, database })
     const { task, session } = await rewake.createTask("remember kiwi")
     await rewake.waitForRuns(session.id, 1)
     const point = arm(rewake, "deliver.committed")
@@ -46,7 +48,7 @@ describe.each(DATABASES)("a process dies at the worst moment, on %s", (database)
   })
 
   test("[2] the server between its record and the hand-over of a picture: the next one hands it over once, as it was sent", async () => {
-    rewake = await startArmed({ database })
+    rewake = await start({ armed: true, database })
     const { task, session } = await rewake.createTask("remember kiwi")
     await rewake.waitForRuns(session.id, 1)
     const picture = pictureOf(1_500_000)
@@ -62,7 +64,7 @@ describe.each(DATABASES)("a process dies at the worst moment, on %s", (database)
   })
 
   test("[4] the server right after it took an answer: the answer reaches the agent, the same again is accepted, another is not", async () => {
-    rewake = await startArmed({ database })
+    rewake = await start({ armed: true, database })
     const { session } = await rewake.createTask("ask Which way?")
     await rewake.waitForEvent(session.id, (event) => event.kind === "run.waiting", "the question")
     const [wait] = (await rewake.session(session.id)).waits
@@ -87,7 +89,7 @@ describe.each(DATABASES)("a process dies at the worst moment, on %s", (database)
 test.each(["claim.committed", "launch.spawned", "reconcile.spool_read", "interrupt.committed"] as const)(
   "[3] the server again, at %s of its recovery: still one interruption",
   async (name) => {
-    rewake = await startArmed()
+    rewake = await start({ armed: true })
     const { session } = await rewake.createTask("count 2000 20")
     await rewake.waitForEvent(session.id, (event) => event.kind === "message.delta" && event.content.includes("9"), "some numbers")
     await rewake.kill9()
@@ -113,7 +115,7 @@ test.each([
     const folder = mkdtempSync(join(tmpdir(), "rewake-agents-"))
     const acp = { command: process.execPath, args: [resolve("tests/support/odd-agent.mjs"), "loads-nothing"] }
     writeFileSync(join(folder, "agents.json"), JSON.stringify([{ id: "odd", name: "Odd", acp }]))
-    rewake = await startArmed({ database, env: { AGENTS_FILE: join(folder, "agents.json") } })
+    rewake = await start({ armed: true, database, env: { AGENTS_FILE: join(folder, "agents.json") } })
     const { task, session } = await rewake.createTask("remember kiwi", { agent: "odd" })
     const [started] = ofKind(await rewake.waitForRuns(session.id, 1), "agent.started")
     process.kill(started?.pid ?? 0, "SIGKILL")
@@ -148,7 +150,7 @@ async function lockSession(sessionId: string): Promise<() => Promise<void>> {
 }
 
 test("[1] a journal set back to a backup says which of the daemon's records it will never have", async () => {
-  rewake = await startArmed()
+  rewake = await start({ armed: true })
   const { task, session } = await rewake.createTask("remember kiwi")
   await rewake.waitForRuns(session.id, 1)
   await rewake.kill9()

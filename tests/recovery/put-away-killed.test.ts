@@ -1,17 +1,19 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterEach, describe, expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import type { AdminArchives } from "../../lib/contracts/admin"
 import type { RestoreResult } from "../../lib/contracts/restore"
 import type { SessionStatusReport } from "../../lib/contracts/status"
 import { KILL_POINTS } from "../../lib/host/kill-point"
 import { archiveTask, reapUntil } from "../support/expiry"
-import { arm, heardByAgents, startArmed } from "../support/kill-points"
+import { arm, heardByAgents } from "../support/kill-points"
 import { agentText, type Rewake } from "../support/server"
+import { useServers } from "../support/use-servers"
 import { waitUntil } from "../support/wait-until"
 
+const start = useServers()
+
 let rewake: Rewake
-afterEach(() => rewake?.stop())
 
 const isOfRestore = (point: string) => point.startsWith("restore.")
 
@@ -36,7 +38,7 @@ describe.each([
   ["server and agentctl together", true],
 ] as const)("%s killed while a task is archived or restored", (_who, also) => {
   test.each(KILL_POINTS.put_away)("[7] at %s: files and memory come back, the message is delivered once", async (point) => {
-    rewake = await startArmed()
+    rewake = await start({ armed: true })
     const { task, session } = await rewake.createTask("remember walnut")
     await rewake.waitForRuns(session.id, 1)
     const folder = (await rewake.api<SessionStatusReport>("GET", `/api/v1/sessions/${session.id}/status`)).body.worktree_path as string

@@ -1,19 +1,21 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterEach, describe, expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import { processStartTime } from "../../lib/host/process-identity"
-import { agentText, follow, numbers, Rewake } from "../support/server"
+import { agentText, follow, numbers, type Rewake } from "../support/server"
+import { useServers } from "../support/use-servers"
 import { waitUntil } from "../support/wait-until"
+
+const start = useServers()
 
 describe("the server is killed", () => {
   let rewake: Rewake
-  afterEach(() => rewake.stop())
 
   const spooled = (sessionId: string, text: string) =>
     readFileSync(join(rewake.dataDir, "sessions", `${sessionId}.messages.jsonl`), "utf8").includes(text)
 
   test("[L4] a streamed answer goes on: every number once, in order, from the same agent process", async () => {
-    rewake = await Rewake.start({ database: "postgresql" })
+    rewake = await start({ database: "postgresql" })
     const { session } = await rewake.createTask("count 200 15")
     const viewer = follow(rewake, session.id)
     await viewer.until((event) => event.kind === "message.delta" && event.content.includes(" 10"), "ten numbers")
@@ -49,7 +51,7 @@ describe("the server is killed", () => {
   })
 
   test("[L4] killed again and again while it streams, nothing is lost and nothing repeats", async () => {
-    rewake = await Rewake.start({ database: "postgresql" })
+    rewake = await start({ database: "postgresql" })
     const { session } = await rewake.createTask("count 120 40")
     const viewer = follow(rewake, session.id)
     for (const mark of [" 5", " 30", " 60"]) {
@@ -65,7 +67,7 @@ describe("the server is killed", () => {
   })
 
   test("[L1] a turn that ended while no server was there is told at the next start, and the queue goes on", async () => {
-    rewake = await Rewake.start({ database: "postgresql" })
+    rewake = await start({ database: "postgresql" })
     const { task, session } = await rewake.createTask("count 10 100")
     await rewake.waitForEvent(session.id, (event) => event.kind === "message.delta", "the first number")
     await rewake.append(task.id, "remember apple")
@@ -82,7 +84,7 @@ describe("the server is killed", () => {
   })
 
   test("[L1] a permission asked before the kill is still there after it, and its answer reaches the agent", async () => {
-    rewake = await Rewake.start({ database: "postgresql" })
+    rewake = await start({ database: "postgresql" })
     const { session } = await rewake.createTask("run echo from-the-agent")
     await rewake.waitForEvent(session.id, (event) => event.kind === "run.waiting", "the question")
     const [before] = (await rewake.session(session.id)).waits
@@ -103,7 +105,7 @@ describe("the server is killed", () => {
   })
 
   test("[L1] an answer given just before the kill still reaches the agent", async () => {
-    rewake = await Rewake.start({ database: "postgresql" })
+    rewake = await start({ database: "postgresql" })
     const { session } = await rewake.createTask("ask Which colour?")
     await rewake.waitForEvent(session.id, (event) => event.kind === "run.waiting", "the question")
     const [wait] = (await rewake.session(session.id)).waits

@@ -1,12 +1,15 @@
 import { existsSync } from "node:fs"
-import { afterEach, describe, expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import type { WorkerView } from "../../lib/contracts/workers"
 import { processStartTime } from "../../lib/host/process-identity"
 import { ofKind } from "../support/events"
 import { archiveTask, reapUntil } from "../support/expiry"
-import { Rewake } from "../support/server"
+import type { Rewake } from "../support/server"
 import { describeTerminal, openTerminal, readySession, TERMINAL_ENV, Viewer, view } from "../support/terminal"
+import { useServers } from "../support/use-servers"
 import { waitUntil } from "../support/wait-until"
+
+const startServer = useServers()
 
 const SERVER = `node -e 'require("http").createServer().listen(0,()=>console.log("listen"+"ing"))'`
 const receipts = async (rewake: Rewake, sessionId: string) => ofKind(await rewake.events(sessionId), "recovery.receipt")
@@ -16,10 +19,9 @@ const durations = { probeMs: 1_000, callMs: 1_000, closeRetryMs: 500 }
 
 describe("terminals outlive what dies", () => {
   let rewake: Rewake
-  afterEach(() => rewake?.stop())
 
   const start = async () => {
-    rewake = await Rewake.start({ env: TERMINAL_ENV, durations })
+    rewake = await startServer({ env: TERMINAL_ENV, durations })
   }
   /** A terminal with something in front in it, which its daemon has taken note of. */
   async function running(viewer: Viewer, worker: WorkerView, command: string, shown: RegExp): Promise<string> {

@@ -3,11 +3,8 @@ import { join } from "node:path"
 import type { KillPoint } from "../../lib/host/kill-point"
 import { processStartTime } from "../../lib/host/process-identity"
 import { ARMED_FILE, type Armed, FIRED_FILE, type Fired } from "../replacements/kill-point"
-import { Rewake, type StartOptions } from "./server"
+import type { Rewake } from "./server"
 import { waitUntil } from "./wait-until"
-
-/** Rewake with kill points that kill. */
-export const startArmed = (options: StartOptions = {}): Promise<Rewake> => Rewake.start({ ...options, armed: true })
 
 let armings = 0
 /** The process that reaches this point next gets the signal there. */

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import { createHash, randomBytes } from "node:crypto"
 import { once } from "node:events"
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { io, type Socket } from "socket.io-client"
@@ -12,7 +12,7 @@ import type { Durations } from "../../lib/host/durations"
 import { processStartTime } from "../../lib/host/process-identity"
 import { freePort } from "./free-port"
 import { createPostgresDatabase } from "./postgres"
-import { runSql, type SqlPlace } from "./sql"
+import { countRows, runSql, type SqlPlace } from "./sql"
 import { ADMIN, readTemplate } from "./template"
 import { waitUntil } from "./wait-until"
 
@@ -27,6 +27,7 @@ export type Api = <T = Json>(method: string, path: string, body?: unknown, heade
 const DIST = "dist"
 const TEST_DIST = "dist-test"
 const SQLITE_FILE = "rewake.db"
+const PATIENCE_MS = 60_000
 
 export type StartOptions = {
   database?: DatabaseKind
@@ -46,7 +47,7 @@ export class Rewake {
   output = ""
   token = ""
   /** After how long something that was waited for counts as hanging. */
-  patienceMs = 60_000
+  patienceMs = PATIENCE_MS
   private sockets: Socket[] = []
 
   private constructor(
@@ -236,9 +237,32 @@ export class Rewake {
     return socket
   }
 
+  /**
+   * Makes it ready for another test: a running server without tasks, sockets, agents' notes or armed kill points. Costs a tenth
+   * of a start.
+   */
+  async empty(): Promise<void> {
+    this.disconnectSockets()
+    for (const name of readdirSync(this.dataDir)) if (name.startsWith("kill-point")) rmSync(join(this.dataDir, name))
+    if (this.child === null || this.child.exitCode !== null || this.child.signalCode !== null) await this.boot()
+    for (const hidden of [false, true]) {
+      const { body } = await this.api<{ items: TaskView[] }>("GET", `/api/v1/tasks?limit=100&hidden=${hidden}`)
+      for (const { id } of body.items) await this.api("DELETE", `/api/v1/tasks/${id}`)
+    }
+    await waitUntil(async () => (await countRows(this.sqlPlace(), "tasks")) === 0, "all tasks to be removed")
+    rmSync(join(this.dataDir, "demo-agent"), { recursive: true, force: true })
+    this.output = ""
+    this.patienceMs = PATIENCE_MS
+  }
+
+  private disconnectSockets(): void {
+    for (const socket of this.sockets) socket.disconnect()
+    this.sockets = []
+  }
+
   /** Politely, and everything: server, daemon, agents, folder, database. */
   async stop(options: { keep?: boolean } = {}): Promise<void> {
-    for (const socket of this.sockets) socket.disconnect()
+    this.disconnectSockets()
     await this.kill9()
     const file = join(this.dataDir, "run", "agentctl.json")
     if (existsSync(file)) {

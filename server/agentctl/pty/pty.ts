@@ -131,7 +131,8 @@ export class Pty {
     const epoch = this.record.facts.epoch + 1
     this.output.size({ cols, rows })
     await this.output.flushed()
-    if (this.output.head > 0) await this.divide(label)
+    // Also below a process that wrote nothing: without the line, its successor would be taken for it.
+    if (epoch > 1 || this.output.head > 0) await this.divide(label)
     killPoint("pty.divided")
     const epoch_offset = this.output.head
     const started_at = Date.now()

@@ -43,6 +43,16 @@ const pidsIn = (text: string): number[] => [...text.matchAll(/pid=(\d+)/g)].map(
 const lives = (pid: number) => processStartTime(pid) !== null
 const commands = async (workerId = W) => (await ptyState(daemon, S, workerId)).processes.map(({ command }) => command).sort()
 
+test("after the daemon was killed, the successor of a process that wrote nothing begins below a divider", async () => {
+  const silent = { command: { file: "/bin/sleep", args: ["1000"], env: {} } }
+  expect((await putPty(daemon, S, W, silent)).body).toMatchObject({ epoch: 1, epoch_offset: 0 })
+  await daemon.kill()
+  daemon = await Daemon.start(dataDir)
+  expect((await putPty(daemon, S, W, silent)).body).toMatchObject({ epoch: 2, restored: true })
+  const viewer = new PtyStream(daemon, S, W)
+  await viewer.until("─── restored ")
+})
+
 test("after the daemon was killed the output stands above a divider and a new shell, and what ran is named with how it fared", async () => {
   const shell = await openShell()
   await shell.run("cd /tmp; echo before the kill", "before the kill\r\n")
