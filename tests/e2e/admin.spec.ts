@@ -1,7 +1,7 @@
 import { expect, type Page, test } from "@playwright/test"
 import type { Rewake } from "../support/server"
 import { expectTranscript, joinByInvitation, openPage, openTask, sessionIdIn } from "./pages"
-import { useOwnServer, useSharedServer } from "./use-server"
+import { useEmptyServer, useSharedServer } from "./use-server"
 
 let rewake: Rewake
 const assign = (started: Rewake) => {
@@ -11,7 +11,7 @@ const assign = (started: Rewake) => {
 const row = (page: Page, title: string) => page.getByRole("row").filter({ hasText: title })
 
 test.describe("when the server is killed", () => {
-  useOwnServer(assign)
+  useEmptyServer(assign)
 
   test("an admin sees a running session, and after kill -9 that its agent was adopted", async ({ page }) => {
     await openTask(page, rewake, "count 2000 50")

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path"
 import { expect, test } from "@playwright/test"
 import type { Rewake } from "../support/server"
 import { expectTranscript, openPage, openTask, send, sessionIdIn } from "./pages"
-import { useOwnServer, useSharedServer } from "./use-server"
+import { useEmptyServer, useSharedServer } from "./use-server"
 
 let rewake: Rewake
 const assign = (started: Rewake) => {
@@ -17,7 +17,7 @@ async function workerPath(sessionId: string): Promise<string> {
 }
 
 test.describe("when the server is killed", () => {
-  useOwnServer(assign)
+  useEmptyServer(assign)
 
   test("a chosen mode holds in the next turn and after kill -9 of server, daemon and agent", async ({ page }) => {
     const id = sessionIdIn(await openTask(page, rewake, "remember pear"))

@@ -2,7 +2,7 @@ import { expect, type Page, test } from "@playwright/test"
 import type { AgentId } from "../../lib/contracts/task"
 import type { Rewake } from "../support/server"
 import { expectTranscript, openPage, send, transcriptText } from "./pages"
-import { useOwnServer, useSharedServer } from "./use-server"
+import { useEmptyServer, useSharedServer } from "./use-server"
 
 let rewake: Rewake
 const assign = (started: Rewake) => {
@@ -25,7 +25,7 @@ async function cutOff(page: Page, agent: AgentId): Promise<string> {
 }
 
 test.describe("when the server is killed", () => {
-  useOwnServer(assign)
+  useEmptyServer(assign)
 
   test("all killed in mid-turn: the page shows the interrupted run, and Continue resumes with memory", async ({ page }) => {
     const sessionId = await cutOff(page, "demo")

@@ -6,7 +6,7 @@ import { archiveTask, expireTask } from "../support/expiry"
 import type { Rewake } from "../support/server"
 import { waitUntil } from "../support/wait-until"
 import { openPage, openTask, sessionIdIn, taskIdIn, taskRow, transcriptText } from "./pages"
-import { useOwnServer, useSharedServer } from "./use-server"
+import { useEmptyServer, useSharedServer } from "./use-server"
 
 let rewake: Rewake
 const assign = (started: Rewake) => {
@@ -257,7 +257,7 @@ test.describe("on one server", () => {
 })
 
 test.describe("on a server with no other task", () => {
-  useOwnServer(assign)
+  useEmptyServer(assign)
 
   test("an admin sees expired, failed and kept archives; a click archives what has expired", async ({ page }) => {
     await archivedTask(page, "acorn")

@@ -2,10 +2,10 @@ import { expect, test } from "@playwright/test"
 import { processStartTime } from "../../lib/host/process-identity"
 import { numbers, type Rewake } from "../support/server"
 import { expectTranscript, newTask, openTask, sessionIdIn, transcriptText } from "./pages"
-import { useOwnServer } from "./use-server"
+import { useEmptyServer } from "./use-server"
 
 let rewake: Rewake
-useOwnServer((started) => {
+useEmptyServer((started) => {
   rewake = started
 })
 

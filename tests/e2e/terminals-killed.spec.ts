@@ -3,10 +3,10 @@ import type { Rewake } from "../support/server"
 import { TERMINAL_ENV } from "../support/terminal"
 import { openPage } from "./pages"
 import { expectText, idOf, live, newTerminal, openSession, pane, readable, tab, text, type } from "./terminal-page"
-import { useOwnServer } from "./use-server"
+import { useEmptyServer } from "./use-server"
 
 let rewake: Rewake
-useOwnServer(
+useEmptyServer(
   (started) => {
     rewake = started
   },

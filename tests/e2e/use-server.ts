@@ -18,15 +18,21 @@ export function useSharedServer(assign: Assign, options: StartOptions = {}): voi
   test.beforeEach(({ context }) => addSession(context, rewake))
 }
 
-/** A server for each test, and a page that is signed in as its admin. For tests that kill, or that count all that the server has. */
-export function useOwnServer(assign: Assign, options: StartOptions = {}): void {
+/**
+ * A server without tasks for each test, and a page that is signed in as its admin. For tests that kill, or that count all that the
+ * server has: each finds the server of the one before, running and emptied.
+ */
+export function useEmptyServer(assign: Assign, options: StartOptions = {}): void {
   let rewake: Rewake | null = null
-  test.beforeEach(async ({ context }) => {
-    rewake = await Rewake.start(options)
-    assign(rewake)
-    await addSession(context, rewake)
+  useSharedServer((started) => {
+    rewake = started
+    assign(started)
+  }, options)
+  test.afterEach(async ({ page }) => {
+    // An open page would go on asking for a task that is being removed.
+    await page.close()
+    await rewake?.empty()
   })
-  test.afterEach(() => rewake?.stop())
 }
 
 const cookiesOf = new WeakMap<Rewake, Pick<Cookie, "name" | "value">[]>()

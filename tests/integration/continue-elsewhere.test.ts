@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest"
 import type { SessionEvent } from "../../lib/contracts/events"
 import type { SessionView } from "../../lib/contracts/task"
-import { agentText, DATABASES } from "../support/server"
+import { agentText } from "../support/server"
 import { useServer } from "../support/use-server"
 
-describe.each(DATABASES)("a conversation goes on in another session, on %s", (database) => {
-  const rewake = useServer({ database })
+describe("a conversation goes on in another session", () => {
+  const rewake = useServer({ database: "postgresql" })
 
   const goOn = (taskId: number, from: string, agent: string) =>
     rewake.api<SessionView>("POST", `/api/v1/tasks/${taskId}/sessions`, { agent, from_session_id: from })
