@@ -75,7 +75,11 @@ export type Prompt = {
   attachments: readonly Attachment[]
   rank: number
   clientMessageId: string | null
-  stage: "queued" | "placed" | "withdrawn"
+  /**
+   * `accepted`: its message.user is here, its prompt.queued, which carries the client's id, is not. Shown already, it would
+   * stand in the queue beside the unsent message that it came from.
+   */
+  stage: "accepted" | "queued" | "placed" | "withdrawn"
   /** Why it waits for a person's word; null when it goes by itself. */
   held: string | null
 }

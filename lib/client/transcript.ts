@@ -98,6 +98,7 @@ function apply(draft: Draft, event: SessionEvent): void {
         attachments: event.attachments ?? [],
         rank: event.rank,
         clientMessageId: event.client_message_id,
+        stage: "queued",
       })
     case "prompt.edited":
       return putPrompt(draft, event.prompt_id, { text: event.content })
@@ -225,10 +226,9 @@ function apply(draft: Draft, event: SessionEvent): void {
 
 function putPrompt(draft: Draft, promptId: string, change: Partial<Prompt>): void {
   const known = draft.prompts.get(promptId)
-  // message.user comes before prompt.queued or alone; until its rank is known it stands last.
   const prompt: Prompt = known ?? {
     ...{ promptId, text: "", attachments: [], rank: Number.MAX_SAFE_INTEGER },
-    ...{ clientMessageId: null, stage: "queued", held: null },
+    ...{ clientMessageId: null, stage: "accepted", held: null },
   }
   draft.prompts.set(promptId, { ...prompt, ...change })
   draft.queueChanged = true

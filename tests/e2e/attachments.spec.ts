@@ -89,7 +89,6 @@ test("a queued message keeps its attachment when edited; a refused file says why
   await expect(draftCards(page)).toHaveCount(1)
   await send(page, "what is this")
   const queue = page.getByRole("region", { name: "Queue" })
-  // While its two events arrive, the message may stand here twice.
   await expect(queue.getByRole("listitem")).toHaveCount(1)
   await expect(queue.getByText("1 attachment: shot.png")).toBeAttached()
   await queue.getByRole("button", { name: "Edit" }).click()

@@ -39,6 +39,20 @@ test("a draft survives a reload, and deleting asks first", async ({ page }) => {
   expect((await rewake.api("GET", `/api/v1/tasks/${taskIdIn(url)}`)).status).toBe(404)
 })
 
+test("a task's open menu stays open while the task moves from Working to Recent", async ({ page }) => {
+  const url = await openTask(page, rewake, "hang")
+  await expect(page.getByText(/I will not finish this/)).toBeVisible()
+  const list = page.getByRole("navigation", { name: "Tasks" })
+  await list.getByRole("button", { name: "Actions for hang" }).click()
+  const rename = page.getByRole("menuitem", { name: "Rename…" })
+  await expect(rename).toBeVisible()
+  await rewake.api("POST", `/api/v1/sessions/${sessionIdIn(url)}/cancel`)
+  // Behind an open menu the page is hidden from assistive tools: found by its text.
+  await expect(list.locator("li", { has: page.getByText("Working", { exact: true }) })).toHaveCount(0)
+  await rename.click()
+  await expect(page.getByRole("dialog")).toBeVisible()
+})
+
 test("a long session renders only a part of its transcript", async ({ page }) => {
   const url = await openTask(page, rewake, "flood 400")
   await rewake.waitForRuns(sessionIdIn(url), 1)

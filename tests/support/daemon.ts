@@ -11,6 +11,7 @@ import {
   type PutAgentAnswer,
   type SpoolRecord,
 } from "../../lib/contracts/agentctl/protocol"
+import { waitUntil } from "./wait-until"
 
 /** agentctl and the demo agents as they are shipped. */
 export const PROGRAMS = resolve("dist/programs")
@@ -53,7 +54,10 @@ export class Daemon {
     const child = spawnDaemon(dataDir, extra)
     const ended = new Promise<never>((_, reject) => child.once("exit", (code) => reject(new Error(`agentctl ended with code ${code}`))))
     ended.catch(() => undefined)
-    const daemon = await Promise.race([ended, waitUntil(() => (existsSync(published) ? readFileSync(published, "utf8") : null))])
+    const daemon = await Promise.race([
+      ended,
+      waitUntil(() => (existsSync(published) ? readFileSync(published, "utf8") : null), "the published file"),
+    ])
     return new Daemon(child, dataDir, AgentctlFile.parse(JSON.parse(daemon)))
   }
 
@@ -245,16 +249,5 @@ export class EventStream {
     const waiting = this.waiting
     this.waiting = []
     for (const resolve of waiting) resolve()
-  }
-}
-
-/** For what announces itself by no event: a file, a process. */
-export async function waitUntil<T>(look: () => T | null | false | undefined, limitMs = 15_000): Promise<T> {
-  const deadline = Date.now() + limitMs
-  for (;;) {
-    const found = look()
-    if (found !== null && found !== false && found !== undefined) return found
-    if (Date.now() > deadline) throw new Error("waited in vain")
-    await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }

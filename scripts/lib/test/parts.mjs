@@ -55,7 +55,7 @@ export const PARTS = [
     // What earlier seeds found, then the same schedules for every change; `npm run torture` looks for new ones.
     command: (extra, resultsFile) => [
       ...[process.execPath, inProject("scripts", "torture.mjs"), "--known", "--seed", "164900", "--runs", "22", "--length", "12"],
-      ...["--workers", "3", "--shrink", "90", "--results", resultsFile, ...extra],
+      ...["--workers", "4", "--shrink", "90", "--results", resultsFile, ...extra],
     ],
     read: readTortureResults,
   },

@@ -13,6 +13,9 @@ export async function makeTemplate(env) {
   try {
     await esbuild.build(toolBundle("tests/support/make-template.ts", program))
     await runQuietly(process.execPath, [program, folder, root], { env })
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true })
+    throw error
   } finally {
     rmSync(program, { force: true })
     rmSync(`${program}.map`, { force: true })

@@ -3,7 +3,8 @@ import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import type { DaemonSession, SpoolRecord } from "../../../lib/contracts/agentctl/protocol"
 import { processStartTime } from "../../../lib/host/process-identity"
-import { Daemon, newDataDir, oddAgent, spawnDaemon, waitUntil } from "../../support/daemon"
+import { Daemon, newDataDir, oddAgent, spawnDaemon } from "../../support/daemon"
+import { waitUntil } from "../../support/wait-until"
 
 let dataDir: string
 const running: Daemon[] = []
@@ -245,7 +246,7 @@ test("the published file is for its owner only, and the log holds neither prompt
   const stream = daemon.events("sess_log")
   await daemon.prompt("sess_log", "prm_1", "remember hush-hush")
   await stream.until("turn.ended")
-  const log = await waitUntil(() => readFileSync(join(dataDir, "logs/agentctl.log"), "utf8"))
+  const log = await waitUntil(() => readFileSync(join(dataDir, "logs/agentctl.log"), "utf8"), "the log")
   for (const hidden of [daemon.file.secret, "hush-hush", "very-private"]) expect(log).not.toContain(hidden)
 })
 

@@ -16,8 +16,9 @@ import { type ArchiveStore, type PackOptions, type Progress, packToStore, restor
 import { createS3Store } from "../../../server/archive/s3-store"
 import { type AgentctlClient, createAgentctlClient } from "../../../server/executors"
 import { snapshot } from "../../support/archives"
-import { Daemon, newDataDir, waitUntil } from "../../support/daemon"
+import { Daemon, newDataDir } from "../../support/daemon"
 import { FaultyProxy } from "../../support/faulty-proxy"
+import { waitUntil } from "../../support/wait-until"
 
 /** The smallest a store accepts for any part but the last. */
 const PART = 5 * 1024 * 1024
@@ -138,7 +139,7 @@ test("a line cut in the middle of a download is taken up again by the daemon its
   const store = newStore()
   const given = new AbortController()
   const restoring = restore(store, packed, [], given.signal).catch((error) => error)
-  await waitUntil(() => sizeOf(join(dataDir, `staging/${archiveId}.download`)) > 0)
+  await waitUntil(() => sizeOf(join(dataDir, `staging/${archiveId}.download`)) > 0, "a part of the download")
   await daemon.kill()
   given.abort()
   expect(await restoring).toMatchObject({ reason: "aborted" })

@@ -45,12 +45,13 @@ test("a message shows what it brought, queued, edited and delivered; an old log 
     }),
     at(3, { kind: "prompt.edited", prompt_id: "p", content: "" }),
     at(4, { kind: "message.user", message_id: "n", prompt_id: "q", content: "old" }),
+    at(5, { kind: "prompt.queued", message_id: "n", prompt_id: "q", content: "old", rank: 1, client_message_id: null }),
   ])
   expect(queued.queue).toMatchObject([
     { text: "", attachments: [shot] },
     { text: "old", attachments: [] },
   ])
-  const delivered = applyEvents(queued, [at(5, { kind: "run.started", run_id: "r", boot_id: "b", prompt_id: "p" })])
+  const delivered = applyEvents(queued, [at(6, { kind: "run.started", run_id: "r", boot_id: "b", prompt_id: "p" })])
   expect(delivered.items).toMatchObject([{ type: "user", text: "", attachments: [shot] }])
   const later = emptyTranscript([{ prompt_id: "p", message: "see", attachments: [shot], position: 0 }])
   expect(later.queue).toMatchObject([{ attachments: [shot] }])

@@ -166,6 +166,12 @@ describe("queue", () => {
     })
   })
 
+  test("a message is in the queue once its prompt.queued has arrived, not by its message.user alone", () => {
+    const accepted = log(user("p1", "one"))
+    expect(fold(accepted).queue).toEqual([])
+    expect(fold([...accepted, at(2, queued("p1", "one", 1, "c1"))]).queue).toMatchObject([{ promptId: "p1", clientMessageId: "c1" }])
+  })
+
   test("prompts queued before the loaded page stay in front, and leave when delivered", () => {
     const seeded = emptyTranscript([{ prompt_id: "old", message: "older", position: 0 }])
     const after = applyEvents(seeded, [at(100, user("p1", "new")), at(101, queued("p1", "new", 7))])
