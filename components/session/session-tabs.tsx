@@ -104,6 +104,8 @@ function Tab({ name, selected, state, onTab }: TabProps) {
       type="button"
       role="tab"
       aria-selected={selected}
+      // In the outline of a page that is still loading: a click would be lost.
+      disabled={onTab === undefined}
       tabIndex={selected ? 0 : -1}
       aria-disabled={disabled || undefined}
       title={disabled ? state.disabled : undefined}
