@@ -34,6 +34,8 @@ export async function startAgent(
     restored: ReceiptFiles | null
     /** The way of signing in that a person chose. */
     sign_in: string | null
+    /** The session's change of state; part of the receipt's commit, so that nobody reads that the agent is back in a session that starts. */
+    takesMessages: (cause: StartResult["outcome"]) => NewEvent[]
   },
   commit: (events: NewEvent[]) => Promise<unknown>,
 ): Promise<StartResult> {
@@ -49,7 +51,7 @@ export async function startAgent(
     const plan = planResume({ ...comebackFacts(executor, injects), fresh: options.fresh, refused })
     const came = (strategy: keyof typeof MEMORY) => resumeReceipt(deps, session.id, strategy, options, attempts)
     if (plan.kind === "impossible") {
-      if (options.restored) await commit([await came("idle")])
+      if (options.restored) await commit([await came("idle"), ...options.takesMessages("not_resumable")])
       return { outcome: "not_resumable" }
     }
     try {
@@ -63,7 +65,8 @@ export async function startAgent(
       }
       const notes = [...transcript_findings, ...refusalNotes(refusals)]
       attempts.push({ strategy: plan.kind, outcome: "ok", ...(notes.length > 0 ? { notes } : {}) })
-      await commit([...settled(chosen, refusals), ...(plan.kind === "new" ? [] : [await came(plan.kind)])])
+      const receipt = plan.kind === "new" ? [] : [await came(plan.kind)]
+      await commit([...settled(chosen, refusals), ...receipt, ...options.takesMessages("started")])
       return { outcome: "started" }
     } catch (error) {
       const { reason: said, message } = describeFailure(error)

@@ -34,9 +34,15 @@ export async function wake(
   const started = performance.now()
   const startsAnew = options.fresh || options.sign_in !== null
   const { ref } = live.owned
-  const commit = (events: NewEvent[], rows: Change[] = []) =>
-    deps.journal.commit({ session: ref, guards: [stillOwned(live.owned)], rows, events })
-  const enter = stateChanges(session.state as SessionState, session.open_run_id !== null)
+  let state = session.state as SessionState
+  const commit = async (events: NewEvent[], rows: Change[] = []) => {
+    await deps.journal.commit({ session: ref, guards: [stillOwned(live.owned)], rows, events })
+    // Only now: a change whose commit failed is still to be made.
+    for (const event of events) if (event.kind === "session.state_changed") state = event.to
+  }
+  /** While a run is open the session stays RUNNING, whatever its agent goes through: the run is what the user sees. */
+  const enter = (to: SessionState, cause: string): NewEvent[] =>
+    session.open_run_id !== null || state === to ? [] : [{ kind: "session.state_changed", from: state, to, cause }]
 
   const atRest = live.reader !== null && executor.status === "ready" && executor.agent_execution_id !== null && !startsAnew
   if (!atRest) {
@@ -52,29 +58,27 @@ export async function wake(
     }
     if (attached.agentReady && options.sign_in !== null) await attached.client.stopAgent(ref.id, live.owned.epoch)
     const fresh = (await loadSession(deps.db, ref.id)) ?? loaded
-    const result = await startAgent(deps, live, fresh, attached, { ...options, started, restored: attached.restored }, commit)
+    const takesMessages = (cause: string) => enter("WAITING_FOR_INPUT", cause)
+    const result = await startAgent(
+      deps,
+      live,
+      fresh,
+      attached,
+      { ...options, started, restored: attached.restored, takesMessages },
+      commit,
+    )
     if (result.outcome === "failed") {
       await commit(enter("ERROR", result.reason))
       return null
     }
-    await commit(enter("WAITING_FOR_INPUT", result.outcome))
-    return result.outcome === "started" ? attached : null
+    if (result.outcome === "started") return attached
+    await commit(takesMessages(result.outcome))
+    return null
   } catch (error) {
     const { reason, message } = describeFailure(error)
     deps.logger.warn({ session: ref.id, reason, err: error }, "executor did not start")
     await commit([{ kind: "executor.error", executor_id: executor.id, reason, message }, ...enter("ERROR", reason)])
     return null
-  }
-}
-
-/** While a run is open the session stays RUNNING, whatever its agent goes through: the run is what the user sees. */
-function stateChanges(initial: SessionState, runOpen: boolean) {
-  let state = initial
-  return (to: SessionState, cause: string): NewEvent[] => {
-    if (runOpen || state === to) return []
-    const change: NewEvent = { kind: "session.state_changed", from: state, to, cause }
-    state = to
-    return [change]
   }
 }
 
