@@ -5,6 +5,7 @@ import type { SessionStatusReport } from "../../lib/contracts/status"
 import type { SessionView } from "../../lib/contracts/task"
 import { arm } from "../support/kill-points"
 import { agentText, follow, numbers, type Rewake } from "../support/server"
+import { countRows } from "../support/sql"
 import { openTerminal, readySession, TERMINAL_ENV, view } from "../support/terminal"
 import { useServers } from "../support/use-servers"
 import { waitUntil } from "../support/wait-until"
@@ -133,6 +134,7 @@ describe("two servers, and a session that only one of them has made", () => {
       const sessions = await fetch(`${endpoint}/sessions`, { headers: { authorization: `Bearer ${secret}` } })
       return ((await sessions.json()) as unknown[]).length === 0
     }, "the daemon to know nothing of it")
+    await waitUntil(async () => (await countRows(first.sqlPlace(), "tasks")) === 0, "its rows to be removed")
   })
 })
 
