@@ -10,7 +10,7 @@ export default defineConfig({
   testDir: "tests/e2e",
   testMatch: "*.spec.ts",
   // Files run side by side, the tests of one file in sequence: most of them share a server.
-  workers: 3,
+  workers: 2,
   fullyParallel: false,
   retries: 0,
   forbidOnly: process.env.REWAKE_TEST_RUN !== undefined,

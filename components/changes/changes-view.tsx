@@ -104,7 +104,8 @@ export function ChangesView({ sessionId, changes, comments, onOpenFile }: Change
   }
   useFileKeys((by) => {
     const heads = rows.flatMap((row, at) => (row.type === "file" ? [at] : []))
-    const now = top?.index ?? 0
+    // Where the last key has already led: its scroll event, and so the next drawing, may still be to come.
+    const now = virtualizer.getVirtualItemForOffset((scroller.current?.scrollTop ?? 0) + 1)?.index ?? 0
     const next = by === 1 ? heads.find((at) => at > now) : heads.findLast((at) => at < now)
     if (next !== undefined) virtualizer.scrollToIndex(next, { align: "start" })
   })

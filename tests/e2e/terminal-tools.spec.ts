@@ -59,10 +59,12 @@ test("a terminal has search, links, copy and paste, and earlier output page by p
   await expectText(page, NAME).toMatch(/^\d+ \d+\s/)
   const columns = Number(/^\d+ (\d+)/.exec(await text(page, NAME))?.[1])
   await type(page, NAME, `clear; echo see ${rewake.url}/api/health`)
-  await expectText(page, NAME).toMatch(/see http:\S+\/api\/health\s/)
+  // At the beginning of a line: not the command itself, which is cleared away.
+  await expectText(page, NAME).toMatch(/^see http:\S+\/api\/health\s/m)
   const link = await placeOf(page, `${rewake.url}/api/health`, columns)
-  const opened = context.waitForEvent("page")
   await page.mouse.move(link.x, link.y)
+  await expect(pane(page, NAME).locator(".xterm-cursor-pointer")).toBeVisible()
+  const opened = context.waitForEvent("page")
   await page.mouse.click(link.x, link.y)
   const led = await opened
   await expect(led).toHaveURL(/\/api\/health/)
