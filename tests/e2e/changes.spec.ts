@@ -67,6 +67,8 @@ test("5000 changed lines are virtualized and keep the scroll position while the 
   // The page may have looked before the last write: it would then show another change of the same file, folded as well.
   const files = page.getByRole("navigation", { name: "Changed files" })
   await expect(files.getByRole("button", { name: "modified long.txt +5000 −5000" })).toBeVisible()
+  // Its lines arrive above the button, and move it.
+  await expect(lines.getByText("two", { exact: true })).toBeVisible()
   await lines.getByRole("button", { name: "Show anyway" }).first().click()
   await expect(lines.getByText("line 10", { exact: true })).toBeVisible()
   expect(await lines.locator("[data-index]").count()).toBeLessThan(150)

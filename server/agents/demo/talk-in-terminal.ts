@@ -27,7 +27,8 @@ export async function talkInTerminal(folder: string, cwd: string, wish: Wish): P
       await conversation.add({ role: "agent", text: answer })
       process.stdout.write(`${answer}\n`)
     }
-    lines.prompt()
+    // The cursor stays behind what was typed meanwhile: at 0, further letters would come before it.
+    lines.prompt(true)
   }
   process.exit(0)
 }

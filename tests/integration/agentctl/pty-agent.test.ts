@@ -53,3 +53,14 @@ test("a terminal agent goes on with its own conversation after its daemon was ki
   await type(daemon, "sess_a", "wrk_a", 3, "recall\r")
   await anew.until("I remember nothing yet.")
 })
+
+test("what is typed to the demo agent before its prompt is there keeps its order", async () => {
+  await daemon.putSession("sess_b")
+  await putPty(daemon, "sess_b", "wrk_a", agent())
+  const viewer = new PtyStream(daemon, "sess_b", "wrk_a")
+  await viewer.until("demo> ")
+  await type(daemon, "sess_b", "wrk_a", 1, "remember fig\rreca")
+  await viewer.until(/I will remember fig\..*demo> /s)
+  await type(daemon, "sess_b", "wrk_a", 1, "ll\r")
+  await viewer.until("I remember: fig")
+})
