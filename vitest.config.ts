@@ -6,8 +6,8 @@ const globalSetup = ["tests/support/global-setup.mjs"]
 const minutes = (count: number) => count * 60_000
 
 /**
- * Real databases and processes, which mostly wait: more files at a time than cores, and long but finite limits, so that a hang is a
- * failure. Files share their worker's modules: loading them again for each took a tenth of the CPU time.
+ * Real databases and processes: more files at a time than cores, since a test also waits for disks and timers, and long but finite
+ * limits, so that a hang is a failure. Files share their worker's modules: loading them again for each file costs CPU time.
  */
 const withServices = {
   globalSetup,
@@ -37,7 +37,7 @@ export default defineConfig({
       project("unit", 0, { testTimeout: 20_000, isolate: false }),
       project("architecture", 1, { testTimeout: 60_000 }),
       project("integration", 2, withServices),
-      // Each test has its own folder, port and database, and mostly waits for processes.
+      // Files never share a server; tests of one file may, one after the other (tests/support/use-servers.ts).
       project("recovery", 3, withServices),
       // Real agents, which `npm run test:agents` installs: one file per agent, as many at a time as two cores bear.
       project("agents", 4, { testTimeout: minutes(10), hookTimeout: minutes(2), maxWorkers: 3 }),

@@ -34,7 +34,7 @@ export async function startAgent(
     restored: ReceiptFiles | null
     /** The way of signing in that a person chose. */
     sign_in: string | null
-    /** The session's change of state; part of the receipt's commit, so that nobody reads that the agent is back in a session that starts. */
+    /** The session's change of state. In the receipt's commit: otherwise the log says that the agent is back while the session is STARTING. */
     takesMessages: (cause: StartResult["outcome"]) => NewEvent[]
   },
   commit: (events: NewEvent[]) => Promise<unknown>,

@@ -237,10 +237,7 @@ export class Rewake {
     return socket
   }
 
-  /**
-   * Makes it ready for another test: a running server without tasks, sockets, agents' notes or armed kill points. Costs a tenth
-   * of a start.
-   */
+  /** Makes it ready for another test: a running server without tasks, sockets, agents' notes or armed kill points. */
   async empty(): Promise<void> {
     this.disconnectSockets()
     for (const name of readdirSync(this.dataDir)) if (name.startsWith("kill-point")) rmSync(join(this.dataDir, name))

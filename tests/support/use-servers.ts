@@ -3,23 +3,24 @@ import { Rewake, type StartOptions } from "./server"
 
 /**
  * Gives each test of a file a server with the options it asks for. A test that asks for the same options as an earlier one gets
- * that one's server, emptied: starting a new one costs ten times as much.
+ * that one's server, emptied: a start costs more CPU time than most of what the test then does.
  */
 export function useServers(): (options?: StartOptions) => Promise<Rewake> {
   const idle: { options: string; rewake: Rewake }[] = []
   const used: typeof idle = []
   afterEach(async ({ task }) => {
     for (const one of used.splice(0)) {
+      if (task.result?.state === "fail") {
+        await one.rewake.stop()
+        continue
+      }
       try {
-        if (task.result?.state === "fail") await one.rewake.stop()
-        else {
-          await one.rewake.empty()
-          idle.push(one)
-        }
+        await one.rewake.empty()
       } catch (error) {
         await one.rewake.stop()
         throw error
       }
+      idle.push(one)
     }
   })
   afterAll(async () => {
