@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "react"
-import { attachmentRefusal, changeKept, readKept, uploadAttachment } from "@/lib/client/attachments"
+import { attachmentRefusal, changeKept, insertInPlace, readKept, uploadAttachment } from "@/lib/client/attachments"
 import { errorSentence } from "@/lib/client/error-sentence"
 import type { Attachment } from "@/lib/contracts/attachments"
 
@@ -11,6 +11,8 @@ export type DraftCard = {
 }
 
 let made = 0
+/** Where each upload of this page stands among the others, by its attachment's id. */
+const places = new Map<string, number>()
 const asCard = (attachment: Attachment): DraftCard => ({
   key: attachment.id,
   name: attachment.name,
@@ -39,14 +41,15 @@ export function useDraftAttachments(draft: string) {
   const change = (of: string, key: string, how: (card: DraftCard) => DraftCard) => {
     if (shown.current === of) setCards((all) => all.map((card) => (card.key === key ? how(card) : card)))
   }
-  async function send(card: DraftCard, file: File) {
+  async function send(card: DraftCard, file: File, place: number) {
     const of = shown.current
     try {
       const attachment = await uploadAttachment(file, (percent) =>
         change(of, card.key, (sent) => ({ ...sent, state: { kind: "sending", percent } })),
       )
       if (dropped.current.delete(card.key)) return
-      changeKept(of, (kept) => [...kept, attachment])
+      places.set(attachment.id, place)
+      changeKept(of, (kept) => insertInPlace(kept, attachment, places))
       change(of, card.key, () => asCard(attachment))
     } catch (error) {
       change(of, card.key, (sent) => ({ ...sent, state: { kind: "failed", words: errorSentence(error) } }))
@@ -66,10 +69,11 @@ export function useDraftAttachments(draft: string) {
           before.bytes += file.size
         }
         const state: DraftCard["state"] = words === null ? { kind: "sending", percent: 0 } : { kind: "failed", words }
-        return { file, card: { key: `new-${++made}`, name: file.name || "file", bytes: file.size, state } }
+        const place = ++made
+        return { file, place, card: { key: `new-${place}`, name: file.name || "file", bytes: file.size, state } }
       })
       setCards((all) => [...all, ...added.map(({ card }) => card)])
-      for (const { card, file } of added) if (card.state.kind === "sending") void send(card, file)
+      for (const { card, file, place } of added) if (card.state.kind === "sending") void send(card, file, place)
     },
     remove(key: string) {
       const card = now.current.find((one) => one.key === key)

@@ -53,3 +53,10 @@ export function changeKept(draft: string, how: (kept: Attachment[]) => Attachmen
   const after = how(readKept(draft))
   writeStored(keyOf(draft), after.length === 0 ? null : JSON.stringify(after))
 }
+
+/** Uploads end in any order; after a reload the files must stand as they were given. One without a place is older than this page. */
+export function insertInPlace(kept: readonly Attachment[], added: Attachment, places: ReadonlyMap<string, number>): Attachment[] {
+  const placeOf = ({ id }: Attachment) => places.get(id) ?? 0
+  const later = kept.findIndex((one) => placeOf(one) > placeOf(added))
+  return later === -1 ? [...kept, added] : kept.toSpliced(later, 0, added)
+}

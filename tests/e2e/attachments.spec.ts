@@ -38,6 +38,12 @@ const expectUploaded = (page: Page, names: string[]) =>
 test("pasted and dropped files are sent with the message, shown in the transcript and given to the agent", async ({ page }) => {
   await openTask(page, rewake, "remember plum")
   await expect(page.getByText("I will remember plum.")).toBeVisible()
+  // The first file's upload ends last.
+  const notesUploaded = page.waitForResponse(/attachments\?name=notes\.txt/)
+  await page.route(/attachments\?name=shot\.png/, async (route) => {
+    await notesUploaded
+    await route.continue()
+  })
   await give(page, "paste", [png("shot.png")])
   await give(page, "drop", [text("notes.txt", "some notes"), text("wrong.txt", "not this")])
   await expect(draftCards(page)).toHaveCount(3)

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { attachmentRefusal, attachmentsWords, changeKept, messageWords, readKept } from "../../../lib/client/attachments"
+import { attachmentRefusal, attachmentsWords, changeKept, insertInPlace, messageWords, readKept } from "../../../lib/client/attachments"
 import { applyEvents, emptyTranscript } from "../../../lib/client/transcript"
 import type { SessionEvent } from "../../../lib/contracts/events"
 
@@ -28,6 +28,18 @@ test("each draft keeps its own", () => {
   expect([readKept("draft.a"), readKept("draft.b")]).toEqual([[shot], [notes]])
   changeKept("draft.a", () => [])
   expect(readKept("draft.a")).toEqual([])
+})
+
+test("files are kept as they were given, whichever upload ends first", () => {
+  const older = { ...notes, id: "att_0" }
+  const late = { ...notes, id: "att_3" }
+  const places = new Map([
+    [shot.id, 1],
+    [notes.id, 2],
+    [late.id, 3],
+  ])
+  const kept = [late, shot, notes].reduce((all, one) => insertInPlace(all, one, places), [older])
+  expect(kept).toEqual([older, shot, notes, late])
 })
 
 test("a message shows what it brought, queued, edited and delivered; an old log without any shows none", () => {
