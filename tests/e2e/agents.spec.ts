@@ -1,7 +1,7 @@
 import { resolve } from "node:path"
 import { expect, test } from "@playwright/test"
 import type { Rewake } from "../support/server"
-import { expectTranscript, newTask, openPage } from "./pages"
+import { expectNoDialog, expectTranscript, newTask, openPage } from "./pages"
 import { useSharedServer } from "./use-server"
 
 let rewake: Rewake
@@ -40,5 +40,6 @@ test("an admin adds an agent with a key, gives it a task, and the key is never s
   await expect(row).toContainText("Comes back with its own memory, as it says itself")
   await row.getByRole("button", { name: "Remove House agent" }).click()
   await page.getByRole("dialog", { name: "Remove House agent?" }).getByRole("button", { name: "Remove", exact: true }).click()
+  await expectNoDialog(page)
   await expect(row).toHaveCount(0)
 })

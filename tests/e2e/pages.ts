@@ -54,6 +54,9 @@ export async function send(page: Page, message: string): Promise<void> {
 /** The task's row in the list beside every page. */
 export const taskRow = (page: Page, title: string) => page.getByRole("navigation", { name: "Tasks" }).getByRole("link", { name: title })
 
+/** Behind an open dialog nothing has a role, and so whatever is looked for there is not there. */
+export const expectNoDialog = (page: Page) => expect(page.getByRole("dialog")).toHaveCount(0)
+
 export const taskIdIn = (sessionUrl: string): number => Number(/\/tasks\/(\d+)/.exec(sessionUrl)?.[1])
 export const sessionIdIn = (sessionUrl: string): string => new URL(sessionUrl).pathname.split("/").at(-1) ?? ""
 

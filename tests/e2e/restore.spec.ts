@@ -5,7 +5,7 @@ import { expect, type Page, test } from "@playwright/test"
 import { archiveTask, expireTask } from "../support/expiry"
 import type { Rewake } from "../support/server"
 import { waitUntil } from "../support/wait-until"
-import { openPage, openTask, sessionIdIn, taskIdIn, taskRow, transcriptText } from "./pages"
+import { expectNoDialog, openPage, openTask, sessionIdIn, taskIdIn, taskRow, transcriptText } from "./pages"
 import { useEmptyServer, useSharedServer } from "./use-server"
 
 let rewake: Rewake
@@ -240,6 +240,7 @@ test.describe("on one server", () => {
     await page.getByRole("button", { name: "Actions for remember plum" }).last().click()
     await page.getByRole("menuitem", { name: /delete/i }).click()
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click()
+    await expectNoDialog(page)
     await expect(taskRow(page, "remember plum")).toHaveCount(0)
     expect((await rewake.api("GET", `/api/v1/tasks/${taskIdIn(url)}`)).status).toBe(404)
 

@@ -1,6 +1,6 @@
 import { expect, test } from "@playwright/test"
 import type { Rewake } from "../support/server"
-import { expectTranscript, openTask, send, sessionIdIn, taskIdIn, taskRow } from "./pages"
+import { expectNoDialog, expectTranscript, openTask, send, sessionIdIn, taskIdIn, taskRow } from "./pages"
 import { useSharedServer } from "./use-server"
 
 let rewake: Rewake
@@ -35,6 +35,7 @@ test("a draft survives a reload, and deleting asks first", async ({ page }) => {
   await expect(dialog).toBeVisible()
   await dialog.getByRole("button", { name: /delete/i }).click()
   await expect(page).toHaveURL(/\/tasks(\/new)?$/)
+  await expectNoDialog(page)
   await expect(taskRow(page, "remember plum")).toHaveCount(0)
   expect((await rewake.api("GET", `/api/v1/tasks/${taskIdIn(url)}`)).status).toBe(404)
 })

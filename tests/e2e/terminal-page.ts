@@ -8,6 +8,11 @@ export const pane = (page: Page, name: string) => page.getByRole("region", { nam
 export const rows = (page: Page, name: string) => pane(page, name).locator(".xterm-accessibility-tree")
 export const text = (page: Page, name: string) => rows(page, name).innerText()
 export const tab = (page: Page, name: string) => page.getByRole("tab", { name: new RegExp(`^${name}\\b`) })
+/** Where panes stand, all in one moment: a strip above them that goes moves them. */
+export const placesOf = async (page: Page, ...names: string[]): Promise<DOMRect[]> => {
+  const panes = await Promise.all(names.map((name) => pane(page, name).elementHandle()))
+  return page.evaluate((elements) => elements.map((element) => (element as Element).getBoundingClientRect().toJSON()), panes)
+}
 
 export const idOf = async (page: Page, name: string) => (await pane(page, name).getAttribute("data-terminal")) ?? ""
 export const expectText = (page: Page, name: string, timeout?: number) => pollText(() => text(page, name), timeout)

@@ -1,7 +1,8 @@
 import { type Browser, devices, expect, type Page, test } from "@playwright/test"
 import type { Rewake } from "../support/server"
 import { TERMINAL_ENV } from "../support/terminal"
-import { expectText, idOf, live, newTerminal, openSession, pane, tab, type } from "./terminal-page"
+import { expectNoDialog } from "./pages"
+import { expectText, idOf, live, newTerminal, openSession, pane, placesOf, tab, type } from "./terminal-page"
 import { addSession, useSharedServer } from "./use-server"
 
 let rewake: Rewake
@@ -45,12 +46,12 @@ test("tabs are renamed, split and closed, survive a reload, and keep the page's 
   await type(page, "Terminal 1", "echo two-$((2+2)); jk?n")
   await expectText(page, "Terminal 1").toContain("two-4")
   await expectText(page, "build").toContain("one-2")
-  await expect(page.getByRole("dialog")).toHaveCount(0)
+  await expectNoDialog(page)
   await page.reload()
   await expectText(page, "build").toContain("one-2")
   await expectText(page, "Terminal 1").toContain("two-4")
-  const [left, right] = [await pane(page, "build").boundingBox(), await pane(page, "Terminal 1").boundingBox()]
-  expect((left?.x ?? 0) + (left?.width ?? 0)).toBeLessThanOrEqual((right?.x ?? 0) + 1)
+  const [left, right] = await placesOf(page, "build", "Terminal 1")
+  expect(left?.right).toBeLessThanOrEqual((right?.left ?? 0) + 1)
 
   await type(page, "Terminal 1", "sleep 1234")
   await expect
@@ -61,6 +62,7 @@ test("tabs are renamed, split and closed, survive a reload, and keep the page's 
   const dialog = page.getByRole("dialog", { name: "Close Terminal 1?" })
   await expect(dialog).toContainText("sleep 1234")
   await dialog.getByRole("button", { name: "End and close" }).click()
+  await expectNoDialog(page)
   await expect(tab(page, "Terminal 1")).toHaveCount(0)
   await live(page, "build")
 
@@ -126,7 +128,7 @@ test("on a phone a bar has the missing keys, and a split puts terminals below ea
   await expectText(page, "Terminal 1").toContain("after-9")
   await pane(page, "Terminal 1").getByRole("button", { name: "Split" }).tap()
   await live(page, "Terminal 2")
-  const [upper, lower] = [await pane(page, "Terminal 1").boundingBox(), await pane(page, "Terminal 2").boundingBox()]
-  expect((upper?.y ?? 0) + (upper?.height ?? 0)).toBeLessThanOrEqual((lower?.y ?? 0) + 1)
+  const [upper, lower] = await placesOf(page, "Terminal 1", "Terminal 2")
+  expect(upper?.bottom).toBeLessThanOrEqual((lower?.top ?? 0) + 1)
   await page.context().close()
 })
