@@ -92,7 +92,7 @@ test("a queued message keeps its attachment when edited; a refused file says why
   await openTask(page, rewake, "hang")
   await expect(page.getByText(/I will not finish this/)).toBeVisible()
   await give(page, "paste", [png("shot.png")])
-  await expect(draftCards(page)).toHaveCount(1)
+  await expectUploaded(page, ["shot.png"])
   await send(page, "what is this")
   const queue = page.getByRole("region", { name: "Queue" })
   await expect(queue.getByRole("listitem")).toHaveCount(1)
