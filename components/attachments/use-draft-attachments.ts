@@ -50,7 +50,8 @@ export function useDraftAttachments(draft: string) {
       if (dropped.current.delete(card.key)) return
       places.set(attachment.id, place)
       changeKept(of, (kept) => insertInPlace(kept, attachment, places))
-      change(of, card.key, () => asCard(attachment))
+      // Under the same key: with a new one the button that has the focus would be another, and the press on it lost.
+      change(of, card.key, () => ({ ...asCard(attachment), key: card.key }))
     } catch (error) {
       change(of, card.key, (sent) => ({ ...sent, state: { kind: "failed", words: errorSentence(error) } }))
     }
@@ -78,7 +79,10 @@ export function useDraftAttachments(draft: string) {
     remove(key: string) {
       const card = now.current.find((one) => one.key === key)
       if (card?.state.kind === "sending") dropped.current.add(key)
-      changeKept(draft, (kept) => kept.filter(({ id }) => id !== key))
+      if (card?.state.kind === "ready") {
+        const gone = card.state.attachment.id
+        changeKept(draft, (kept) => kept.filter(({ id }) => id !== gone))
+      }
       setCards((all) => all.filter((one) => one.key !== key))
     },
     /** All of them, for a message that is sent now. */
