@@ -68,12 +68,12 @@ export function snapshot(root: string, prefix = ""): Record<string, string> {
     const name = prefix ? `${prefix}/${entry.toString("latin1")}` : entry.toString("latin1")
     if (entry.toString() === ".git") continue
     const path = Buffer.from(`${root}/${name}`, "latin1")
-    const stats = lstatSync(path)
+    const stats = lstatSync(path, { bigint: true })
     if (stats.isSymbolicLink()) found[name] = `-> ${readlinkSync(path, { encoding: "buffer" }).toString("latin1")}`
     else if (stats.isDirectory()) Object.assign(found, snapshot(root, name))
     else if (stats.isFile()) {
       const sha256 = createHash("sha256").update(readFileSync(path)).digest("hex")
-      found[name] = `${(stats.mode & 0o7777).toString(8)} ${stats.size} ${sha256} ${Math.round(stats.mtimeMs)}`
+      found[name] = `${(stats.mode & 0o7777n).toString(8)} ${stats.size} ${sha256} ${stats.mtimeNs / 1000n}`
     }
   }
   return found

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { closeSync, constants, fstatSync, fsyncSync, openSync, readlinkSync, readSync, type Stats } from "node:fs"
+import { type BigIntStats, closeSync, constants, fstatSync, fsyncSync, openSync, readlinkSync, readSync } from "node:fs"
 import { join } from "node:path"
 import { type AgentFile, LEFT_OUT_NAMED, type LeftOut } from "../../../lib/contracts/agentctl/archive"
 import { Failure, messageOf } from "../failure"
@@ -29,6 +29,8 @@ const WHOLE_BYTES = 256 * 1024
 const WHOLE_TRIES = 3
 /** Not through a link that took the file's place, and not waiting for a writer of a fifo. */
 const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+/** Times in nanoseconds: as milliseconds they are rounded, and a file changed within that would look unchanged. */
+const EXACT = { bigint: true } as const
 
 export interface PackJob {
   root: string
@@ -203,14 +205,15 @@ class Pack {
       throw new Failure("WORKSPACE_FAILED", `${shown} cannot be read: ${messageOf(error)}`)
     }
     try {
-      const before = fstatSync(fd)
+      const before = fstatSync(fd, EXACT)
       if (!before.isFile()) return this.leaveOut(shown, "special_file")
       const whole = before.size < WHOLE_BYTES ? this.readWhole(fd, before) : null
       const stats = whole?.stats ?? before
-      const size = whole?.bytes.length ?? before.size
+      const size = whole?.bytes.length ?? Number(before.size)
       this.mayHold(size)
-      const mode = stats.mode & 0o777
-      writeHeader(this.sink, { name, type: "file", size, mode, mtimeSeconds: stats.mtimeMs / 1000 })
+      const mode = Number(stats.mode) & 0o777
+      const mtime = Number(stats.mtimeNs / 1000n)
+      writeHeader(this.sink, { name, type: "file", size, mode, mtimeSeconds: mtime / 1e6 })
       const hash = createHash("sha256")
       if (whole) {
         hash.update(whole.bytes)
@@ -218,11 +221,11 @@ class Pack {
         if (this.sink.isFull) await this.sink.room()
       } else {
         await this.stream(fd, size, hash, shown)
-        const after = fstatSync(fd)
-        if (after.size !== before.size || after.mtimeMs !== before.mtimeMs) throw changed(shown)
+        const after = fstatSync(fd, EXACT)
+        if (after.size !== before.size || after.mtimeNs !== before.mtimeNs) throw changed(shown)
       }
       writePadding(this.sink, size)
-      this.line({ p: encodeName(name), size, mode, sha256: hash.digest("hex"), mtime: Math.round(stats.mtimeMs * 1000) })
+      this.line({ p: encodeName(name), size, mode, sha256: hash.digest("hex"), mtime })
       this.count(size, counts)
     } finally {
       closeSync(fd)
@@ -266,7 +269,7 @@ class Pack {
   }
 
   /** All of it as it was at one moment, or FILE_CHANGED when it does not hold still. */
-  private readWhole(fd: number, first: Stats): { bytes: Buffer; stats: Stats } | null {
+  private readWhole(fd: number, first: BigIntStats): { bytes: Buffer; stats: BigIntStats } | null {
     let before = first
     for (let tries = 0; tries < WHOLE_TRIES; tries++) {
       let used = 0
@@ -275,8 +278,8 @@ class Pack {
         used += count
         if (count === 0 || used === WHOLE_BYTES) break
       }
-      const after = fstatSync(fd)
-      if (after.size === used && after.mtimeMs === before.mtimeMs) return { bytes: this.scratch.subarray(0, used), stats: after }
+      const after = fstatSync(fd, EXACT)
+      if (Number(after.size) === used && after.mtimeNs === before.mtimeNs) return { bytes: this.scratch.subarray(0, used), stats: after }
       before = after
       if (after.size >= WHOLE_BYTES) return null
     }

@@ -229,7 +229,9 @@ class Unpacking {
       if (!claimed.success || !isSame(unpacked, claimed.data)) throw untrue(showName(name))
       count++
       if ("sha256" in claimed.data) {
-        utimesSync(joinBytes(this.draft, name), claimed.data.mtime / 1e6, claimed.data.mtime / 1e6)
+        // utimes drops what is below a microsecond: without the half, a quotient rounded down would lose a whole one.
+        const seconds = (claimed.data.mtime + 0.5) / 1e6
+        utimesSync(joinBytes(this.draft, name), seconds, seconds)
         verified.bytes += claimed.data.size
       }
       verified.files = Math.min(verified.files + 1, verified.total_files)
