@@ -18,12 +18,12 @@ export function createWatches({ open, logger }: Deps) {
     const tell = () => {
       for (const listener of watch.listeners) listener()
     }
-    for (let failures = 0, first = true; !watch.ended.signal.aborted; first = false) {
+    for (let failures = 0; !watch.ended.signal.aborted; ) {
       try {
         const stream = await open(sessionId, watch.ended.signal)
         failures = 0
-        // What happened while nobody watched was told by nobody.
-        if (!first) tell()
+        // Nobody told of changes before this watch began. That includes the first: a page reads while it is being opened.
+        tell()
         for await (const _lines of readLineBatches(stream)) tell()
       } catch (error) {
         if (watch.ended.signal.aborted) return

@@ -1,4 +1,4 @@
-import { keepPreviousData, queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { keepPreviousData, type QueryClient, queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useEffect } from "react"
 import { isAppError } from "@/lib/contracts/errors"
 import type { Changes, CommentsSent, CommentView, CreateComment, FileDiff, FolderListing } from "@/lib/contracts/workspace"
@@ -37,25 +37,32 @@ export const folderQuery = (sessionId: string, folder: string) =>
     retry,
   })
 
-/** Calls for whatever of the workspace is shown, whenever something in it changed; a burst of changes one call after the other. */
+/**
+ * Fetches again whatever of the workspace is shown. A fetch that is under way when this is called is joined and then followed by
+ * another: it may have read the workspace before the change.
+ */
+export function createWorkspaceRefresh(client: QueryClient, sessionId: string): () => Promise<void> {
+  const queryKey = ["workspace", sessionId]
+  let asking = false
+  let again = false
+  return async () => {
+    again = true
+    if (asking) return
+    asking = true
+    while (again) {
+      again = client.isFetching({ queryKey }) > 0
+      await client.invalidateQueries({ queryKey }, { cancelRefetch: false })
+    }
+    asking = false
+  }
+}
+
+/** Keeps what is shown of the workspace as it is now. */
 export function useWorkspaceSync(sessionId: string, enabled: boolean): void {
   const client = useQueryClient()
   useEffect(() => {
     if (!enabled) return
-    let asking = false
-    let again = false
-    const refresh = async () => {
-      if (asking) {
-        again = true
-        return
-      }
-      asking = true
-      do {
-        again = false
-        await client.invalidateQueries({ queryKey: ["workspace", sessionId] }, { cancelRefetch: false })
-      } while (again)
-      asking = false
-    }
+    const refresh = createWorkspaceRefresh(client, sessionId)
     return watchWorkspace(sessionId, () => void refresh())
   }, [client, sessionId, enabled])
 }
