@@ -43,6 +43,7 @@ export const folderQuery = (sessionId: string, folder: string) =>
  */
 export function createWorkspaceRefresh(client: QueryClient, sessionId: string): () => Promise<void> {
   const queryKey = ["workspace", sessionId]
+  const refetch = () => client.invalidateQueries({ queryKey }, { cancelRefetch: false })
   let asking = false
   let again = false
   return async () => {
@@ -50,8 +51,10 @@ export function createWorkspaceRefresh(client: QueryClient, sessionId: string): 
     if (asking) return
     asking = true
     while (again) {
-      again = client.isFetching({ queryKey }) > 0
-      await client.invalidateQueries({ queryKey }, { cancelRefetch: false })
+      again = false
+      const joins = client.isFetching({ queryKey }) > 0
+      await refetch()
+      if (joins) await refetch()
     }
     asking = false
   }

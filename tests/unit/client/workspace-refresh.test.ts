@@ -24,6 +24,13 @@ test("a change told while the page reads makes it read again: that read may have
   close()
 })
 
+test("a read for something that is no longer shown neither holds a refresh up nor makes it go on for ever", async () => {
+  const { client, reads, close } = openPage()
+  close()
+  await createWorkspaceRefresh(client, "sess_1")()
+  expect(reads).toHaveLength(1)
+})
+
 test("changes told during a refresh are read by one more, not by one each", async () => {
   const { client, reads, shown, close } = openPage()
   reads[0]?.("at first")
