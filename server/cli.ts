@@ -68,6 +68,7 @@ async function run() {
         const result = await importSession({ db, journal, clock: realClock }, person, readExport(positionals[0] ?? ""), {
           agent,
           repositoryOf: () => null,
+          queueMax: config.queue_max,
         })
         console.log(JSON.stringify(result, null, 2))
       })

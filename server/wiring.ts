@@ -133,6 +133,7 @@ export async function createServices(options: {
     clock,
     requireStandalone: sessions.requireStandalone,
     repositoryOf: sessions.usableRepository,
+    queueMax: config.queue_max,
   })
   const sweepDeps = {
     db,

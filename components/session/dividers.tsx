@@ -2,7 +2,9 @@
 
 import { memo, type ReactNode } from "react"
 import { cn } from "@/components/ui/cn"
+import { CommandText } from "@/components/ui/command-text"
 import { Glyph } from "@/components/ui/glyph"
+import { runnableAgain } from "@/lib/client/ended-processes"
 import { filesWords, interruptionWords, receiptVerb } from "@/lib/client/event-words"
 import { formatBytes, formatMoment, formatSpan, plural } from "@/lib/client/format"
 import { useAgentName } from "@/lib/client/queries/agents"
@@ -142,11 +144,12 @@ export const ReceiptRow = memo(function ReceiptRow({ item }: { item: ReceiptItem
 /** What ran in a terminal is named by its line, and can be typed there again. */
 function ProcessLine({ process }: { process: ReceiptItem["receipt"]["processes"][number] }) {
   const { runAgain, hasTerminal } = useSessionContext()
-  const { what, outcome, worker_id, command } = process
+  const { what, outcome, worker_id } = process
+  const command = runnableAgain(process)
   return (
-    <Line term={command === undefined ? what : <code className="font-mono text-[11px]">{what}</code>}>
+    <Line term={command === null ? what : <CommandText command={command} />}>
       {outcome}
-      {command !== undefined && worker_id !== undefined && outcome === "ended" && hasTerminal(worker_id) && (
+      {command !== null && worker_id !== undefined && hasTerminal(worker_id) && (
         <button
           type="button"
           onClick={() => runAgain(worker_id, command)}

@@ -2,6 +2,7 @@
 
 import { KeyRound, SquareTerminal } from "lucide-react"
 import Link from "next/link"
+import { CommandText } from "@/components/ui/command-text"
 import { Dialog } from "@/components/ui/dialog"
 import { useMe } from "@/lib/client/queries/account"
 import type { SignInWay } from "@/lib/contracts/agent-setup"
@@ -40,7 +41,12 @@ export function SignInDialog({ agentName, methods, onChoose, onClose }: SignInDi
                 <span className="min-w-0">
                   <span className="block font-[530]">{method.name}</span>
                   {method.description && <span className="block text-s text-text-2">{method.description}</span>}
-                  {method.command_line && <span className="block text-s text-text-3">Opens a terminal here.</span>}
+                  {method.command_line && (
+                    <>
+                      <span className="block text-s text-text-3">Runs in a new terminal:</span>
+                      <CommandText command={method.command_line} />
+                    </>
+                  )}
                 </span>
               </button>
             </li>

@@ -3,6 +3,7 @@
 import { X } from "lucide-react"
 import { useState } from "react"
 import { Button, IconButton } from "@/components/ui/button"
+import { CommandText } from "@/components/ui/command-text"
 import type { EndedProcess } from "@/lib/client/ended-processes"
 import { readStored, writeStored } from "@/lib/client/stored"
 
@@ -19,12 +20,10 @@ export function EndedStrip({ ended, onRun }: { ended: readonly EndedProcess[]; o
   if (left.length === 0) return null
   return (
     <ul aria-label="Ended with the executor" className="shrink-0 border-line-soft border-t bg-panel text-s">
-      {left.map(({ key, what, command }) => (
+      {left.map(({ key, command }) => (
         <li key={key} className="flex min-h-8 items-center gap-2 px-3 touch:min-h-12">
           <span className="shrink-0 text-text-3">Ended</span>
-          <code className="min-w-0 truncate font-mono text-text-2" title={command}>
-            {what}
-          </code>
+          <CommandText command={command} />
           <span className="ml-auto" />
           <Button
             look="quiet"
@@ -36,7 +35,7 @@ export function EndedStrip({ ended, onRun }: { ended: readonly EndedProcess[]; o
           >
             Run again
           </Button>
-          <IconButton label={`Dismiss ${what}`} className="size-6" onClick={() => settle(key)}>
+          <IconButton label={`Dismiss ${command}`} className="size-6" onClick={() => settle(key)}>
             <X className="size-3.5" />
           </IconButton>
         </li>

@@ -208,6 +208,8 @@ function apply(draft: Draft, event: SessionEvent): void {
     case "archive.failed":
       return noteFailure(draft, event, "archive_failed")
     case "session.imported":
+      withdrawCommands(draft)
+      settleFreshStart(draft)
       return note(draft, event, { about: "imported", events: event.events, skipped: event.skipped })
     case "session.continued":
       return note(draft, event, { about: "continued", agent: event.from_agent, sessionId: event.from_session_id })
@@ -357,6 +359,15 @@ function takeLastNote<A extends Note["about"]>(
   draft.items.pop()
   draft.places.delete(last.key)
   return note
+}
+
+/** What ended before an import ended on somebody else's machine, if at all: an exported file may name any command. */
+function withdrawCommands(draft: Draft): void {
+  draft.items.forEach((item, at) => {
+    if (item.type !== "receipt") return
+    const processes = item.receipt.processes.map(({ command: _command, ...process }) => process)
+    draft.items[at] = { ...item, receipt: { ...item.receipt, processes } }
+  })
 }
 
 /** The receipt says what the agent's start said, and more: it takes that note's place. */

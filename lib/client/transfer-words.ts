@@ -6,6 +6,8 @@ const reasons: Record<SkippedRecord["reason"], string> = {
   oversized: "too large",
   not_an_event: "not an event",
   seq_not_increasing: "out of order",
+  seq_too_large: "with a number that is too large",
+  too_deep: "nested too deep",
   unknown_kind: "of a kind unknown here",
   malformed: "malformed",
   second_end: "a second end of the same run",

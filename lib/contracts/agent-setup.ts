@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { isTypable } from "./typed-line"
 
 /** One thing that can be set about a live agent: its mode, its model, how hard it thinks. In the agent's own words. */
 const Shared = { id: z.string(), name: z.string(), description: z.string().nullable(), category: z.string().nullable() }
@@ -16,13 +17,17 @@ export type AgentOption = z.infer<typeof AgentOption>
 export const AgentCommand = z.object({ name: z.string(), description: z.string(), hint: z.string().nullable() })
 export type AgentCommand = z.infer<typeof AgentCommand>
 
+/** They become part of a command line: quotes do not protect a shell from a name. */
+const VariableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/)
+const Typable = z.string().refine(isTypable, "must not contain control characters")
+
 /** How a person can sign an agent in: by a call that it carries out itself, or by a program of its own in a terminal. */
 export const SignInMethod = z.object({
   id: z.string(),
   name: z.string(),
   description: z.string().nullable(),
   /** What its own program is started with there; null: it is told by a call. */
-  terminal: z.object({ args: z.array(z.string()), env: z.record(z.string(), z.string()) }).nullable(),
+  terminal: z.object({ args: z.array(Typable), env: z.record(VariableName, Typable) }).nullable(),
 })
 export type SignInMethod = z.infer<typeof SignInMethod>
 

@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { Sha256 } from "./ids"
 
 /** Pictures and files that go to an agent with a message. */
 
@@ -16,7 +17,7 @@ export const Attachment = z.object({
   name: z.string(),
   mime_type: z.string(),
   bytes: z.number().int().min(0),
-  sha256: z.string(),
+  sha256: Sha256,
 })
 export type Attachment = z.infer<typeof Attachment>
 

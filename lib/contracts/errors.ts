@@ -20,6 +20,8 @@ export type ErrorDetails = {
   }
   TASK_NOT_RESTORABLE: { state: string }
   PAYLOAD_TOO_LARGE: { limit_bytes: number }
+  /** `what`: of which the limit is. */
+  IMPORT_TOO_LARGE: { what: string; limit: number }
   WORKSPACE_NOT_FOUND: { path: string }
   WORKSPACE_NOT_ALLOWED: { path: string }
   /** The files were put away with their task; it has to be continued first. */
@@ -53,6 +55,7 @@ export const httpStatus = {
   TASK_EXPIRED_RESTORABLE: 409,
   TASK_NOT_RESTORABLE: 409,
   PAYLOAD_TOO_LARGE: 413,
+  IMPORT_TOO_LARGE: 413,
   WORKSPACE_NOT_FOUND: 422,
   WORKSPACE_NOT_ALLOWED: 422,
   WORKSPACE_PUT_AWAY: 409,

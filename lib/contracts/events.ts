@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { AgentSetup, AgentUsage, OptionValues, RefusedOption, SignInMethod } from "./agent-setup"
 import { Attachment } from "./attachments"
+import { ArchiveId, PromptId, WorkerId } from "./ids"
 import { AgentStrategy, InterruptionReason, SessionState, SessionStatus, SurvivalLevel } from "./status"
 import { Outcome, WaitKind, WaitOption } from "./waits"
 
@@ -67,7 +68,7 @@ const token = { resume_token_id: z.string() }
 const executor = { executor_id: z.string() }
 
 export const SessionEvent = z.discriminatedUnion("kind", [
-  e("message.user", { ...message, ...attached, prompt_id: z.string() }),
+  e("message.user", { ...message, ...attached, prompt_id: PromptId }),
   e("message.agent", completeMessage),
   e("message.thought", completeMessage),
   e("message.delta", { ...message, ...maybeRun, role: z.enum(["agent", "thought"]) }),
@@ -76,21 +77,21 @@ export const SessionEvent = z.discriminatedUnion("kind", [
   e("plan.updated", { ...maybeRun, entries: z.array(PlanEntry) }),
 
   e("prompt.queued", {
-    prompt_id: z.string(),
+    prompt_id: PromptId,
     message_id: z.string(),
     content: z.string(),
     ...attached,
     rank: z.number(),
     client_message_id: z.string().nullable(),
   }),
-  e("prompt.edited", { prompt_id: z.string(), content: z.string() }),
-  e("prompt.reordered", { prompt_id: z.string(), rank: z.number() }),
-  e("prompt.withdrawn", { prompt_id: z.string() }),
+  e("prompt.edited", { prompt_id: PromptId, content: z.string() }),
+  e("prompt.reordered", { prompt_id: PromptId, rank: z.number() }),
+  e("prompt.withdrawn", { prompt_id: PromptId }),
   /** Waits for a person's word: after an import or a restored backup it may have been delivered in a life this log does not know. */
-  e("prompt.held", { prompt_id: z.string(), reason: z.string() }),
-  e("prompt.released", { prompt_id: z.string() }),
-  e("prompt.delivering", { prompt_id: z.string(), ...run, spool_id: z.string(), body_sha256: z.string() }),
-  e("prompt.delivered", { prompt_id: z.string(), ...run }),
+  e("prompt.held", { prompt_id: PromptId, reason: z.string() }),
+  e("prompt.released", { prompt_id: PromptId }),
+  e("prompt.delivering", { prompt_id: PromptId, ...run, spool_id: z.string(), body_sha256: z.string() }),
+  e("prompt.delivered", { prompt_id: PromptId, ...run }),
 
   e("session.state_changed", { from: SessionState.nullable(), to: SessionState, cause: z.string() }),
   /** Read from the files of another server. Nothing of its executor is here: the workspace is made anew. */
@@ -107,7 +108,7 @@ export const SessionEvent = z.discriminatedUnion("kind", [
   e("agent.session_retired", { agent_session_id: z.string(), reason: z.string() }),
   e("agent.session_reinstated", { agent_session_id: z.string() }),
 
-  e("run.started", { ...run, boot_id: z.string(), prompt_id: z.string() }),
+  e("run.started", { ...run, boot_id: z.string(), prompt_id: PromptId }),
   e("run.waiting", {
     ...run,
     ...token,
@@ -142,9 +143,9 @@ export const SessionEvent = z.discriminatedUnion("kind", [
   /** Expired and about to be archived: from here on nothing is started in it. */
   e("executor.reaping", executor),
   /** Null: let go without an archive, by an admin's standing order; the files are lost. */
-  e("executor.deleted", { ...executor, archive_id: z.string().nullable() }),
+  e("executor.deleted", { ...executor, archive_id: ArchiveId.nullable() }),
   /** A person wants the task back; the archive is unpacked when the session wakes. Null: there is nothing to unpack. */
-  e("restore.requested", { ...executor, archive_id: z.string().nullable() }),
+  e("restore.requested", { ...executor, archive_id: ArchiveId.nullable() }),
 
   e("agent.started", {
     agent_execution_id: z.string(),
@@ -170,17 +171,17 @@ export const SessionEvent = z.discriminatedUnion("kind", [
   /** Whatever else an agent says: kept, not dropped. */
   e("agent.update", { ...maybeRun, update: z.unknown() }),
 
-  e("archive.created", { archive_id: z.string(), sha256: z.string(), bytes: z.number(), files: z.number() }),
+  e("archive.created", { archive_id: ArchiveId, sha256: z.string(), bytes: z.number(), files: z.number() }),
   e("archive.restored", {
-    archive_id: z.string(),
+    archive_id: ArchiveId,
     bytes: z.number(),
     files: z.number(),
     /** What came back differently than it was, in words for a person. */
     notes: z.array(z.string()).optional(),
   }),
-  e("archive.failed", { archive_id: z.string(), reason: z.string(), message: z.string() }),
+  e("archive.failed", { archive_id: ArchiveId, reason: z.string(), message: z.string() }),
   e("worker.opened", {
-    worker_id: z.string(),
+    worker_id: WorkerId,
     type: z.string(),
     name: z.string(),
     agent: z.string().nullish(),
@@ -189,12 +190,12 @@ export const SessionEvent = z.discriminatedUnion("kind", [
     forked_from: z.string().nullish(),
   }),
   /** Which conversation an agent's tab goes on with from here: a new one, or one whose name was learned. */
-  e("worker.conversation", { worker_id: z.string(), conversation_id: z.string().nullable(), forked_from: z.string().nullable() }),
-  e("worker.renamed", { worker_id: z.string(), name: z.string() }),
-  e("worker.moved", { worker_id: z.string(), position: z.number().int() }),
+  e("worker.conversation", { worker_id: WorkerId, conversation_id: z.string().nullable(), forked_from: z.string().nullable() }),
+  e("worker.renamed", { worker_id: WorkerId, name: z.string() }),
+  e("worker.moved", { worker_id: WorkerId, position: z.number().int() }),
   /** A new process where an earlier one had been: its number, and what went with the earlier one. */
-  e("worker.restored", { worker_id: z.string(), epoch: z.number().int().optional(), lost: z.array(z.string()).optional() }),
-  e("worker.closed", { worker_id: z.string() }),
+  e("worker.restored", { worker_id: WorkerId, epoch: z.number().int().optional(), lost: z.array(z.string()).optional() }),
+  e("worker.closed", { worker_id: WorkerId }),
 
   e("recovery.receipt", {
     receipt_kind: z.enum(["recover", "resume", "restore"]),
@@ -207,7 +208,7 @@ export const SessionEvent = z.discriminatedUnion("kind", [
         what: z.string(),
         outcome: z.enum(["kept", "ended"]),
         /** Ran in this terminal, and can be run there again by this line. */
-        worker_id: z.string().optional(),
+        worker_id: WorkerId.optional(),
         command: z.string().optional(),
         /** Which of the terminal's processes it went with: a loss is told once. */
         epoch: z.number().int().optional(),

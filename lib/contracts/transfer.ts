@@ -59,6 +59,8 @@ export const SkippedRecord = z.object({
     "oversized",
     "not_an_event",
     "seq_not_increasing",
+    "seq_too_large",
+    "too_deep",
     "unknown_kind",
     "malformed",
     "second_end",

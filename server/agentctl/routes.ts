@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { z } from "zod"
 import { AskAgentCommand } from "../../lib/contracts/agentctl/agent-file"
-import { ARCHIVE_ID, PutArchive, PutParts, PutRestore } from "../../lib/contracts/agentctl/archive"
+import { PutArchive, PutParts, PutRestore } from "../../lib/contracts/agentctl/archive"
 import {
   AttachmentName,
   EPOCH_HEADER,
@@ -13,16 +13,16 @@ import {
   PutPermission,
   PutPrompt,
   PutSession,
-  Sha256,
 } from "../../lib/contracts/agentctl/protocol"
-import { PTY_HISTORY_MAX_BYTES, PTY_INPUT_MAX_BYTES, PutPty, PutPtySize, WORKER_ID } from "../../lib/contracts/agentctl/ptys"
+import { PTY_HISTORY_MAX_BYTES, PTY_INPUT_MAX_BYTES, PutPty, PutPtySize } from "../../lib/contracts/agentctl/ptys"
 import { ATTACHMENT_MAX_BYTES } from "../../lib/contracts/attachments"
+import { ArchiveId, PermissionId, PromptId, SESSION_ID, Sha256, WorkerId } from "../../lib/contracts/ids"
 import { askAgentCommand } from "./agent-command"
 import type { Archives } from "./archive/archives"
 import type { Restores } from "./archive/restores"
 import { Failure } from "./failure"
 import { sendHistory, streamOutput } from "./pty/output-stream"
-import { SESSION_ID, type Sessions } from "./sessions"
+import type { Sessions } from "./sessions"
 import { streamEvents } from "./stream-events"
 import type { WorkspaceViews } from "./workspace-routes"
 
@@ -54,10 +54,7 @@ export interface RouteContext {
 
 const Cancel = z.object({ run_id: z.string() })
 const After = z.coerce.number().int().min(0)
-const ArchiveId = z.string().regex(ARCHIVE_ID)
-const WorkerId = z.string().regex(WORKER_ID)
 const HistoryLimit = z.coerce.number().int().min(1).max(PTY_HISTORY_MAX_BYTES)
-const PromptId = z.string().regex(/^[A-Za-z0-9_-]{1,100}$/)
 
 /** One call, one line: parse, fence, act. */
 export async function answer(context: RouteContext, request: Request): Promise<Answer> {
@@ -183,7 +180,7 @@ const CHANGES: Record<string, Change> = {
   "POST cancel": (session, body) => session.cancel(parse(Cancel, body).run_id),
   "PUT options": async (session, body) => ({ refused: await session.setOptions(parse(PutOptions, body).options) }),
   "PUT permissions/*": async (session, body, item) => ({
-    outcome: await session.answerPermission(item, parse(PutPermission, body).outcome),
+    outcome: await session.answerPermission(parse(PermissionId, item), parse(PutPermission, body).outcome),
   }),
   "PUT ack": async (session, body) => {
     const { spool_id, n } = parse(PutAck, body)

@@ -1,6 +1,7 @@
 import { readdir, rm } from "node:fs/promises"
 import { join } from "node:path"
 import type { DaemonSession, PutSession } from "../../lib/contracts/agentctl/protocol"
+import { SESSION_ID } from "../../lib/contracts/ids"
 import { Failure } from "./failure"
 import type { Log } from "./log"
 import { findMarked, type MarkedProcess } from "./process-tree"
@@ -13,8 +14,6 @@ import { SessionManager } from "./session-manager"
 import { Spool, type SpoolLimits } from "./spool"
 import type { Workspaces } from "./workspace"
 
-/** They become file names. */
-export const SESSION_ID = /^sess_[A-Za-z0-9_-]{1,100}$/
 /** Sessions opened at once when many are asked for; each may read its whole spool. */
 const OPEN_AT_ONCE = 4
 

@@ -26,8 +26,10 @@ export type TerminalProgram = Program & {
   traces?: (place: AgentPlace) => ConversationTraces
 }
 
-/** The form of most agents' names for conversations; anything else would be a path of somebody's choosing. */
+/** The form of most agents' names for conversations. */
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+/** Of an agent whose form is not known: one word that is neither an option of its command line nor a path. */
+const ONE_WORD = /^[A-Za-z0-9][A-Za-z0-9_:-]{0,199}$/
 
 /** Where an agent keeps its own files: on the daemon's host, for this workspace. */
 export type AgentPlace = { data_dir: string; home: string; env: Readonly<Record<string, string>>; workspace: string | null }
@@ -52,15 +54,20 @@ export type AgentDefinition = {
   /** Declared until the live agent's `initialize` has answered; then its answer counts. */
   native_session_resume: boolean
   history_context_injection: boolean
+  /**
+   * The form of its names for conversations. A name of any other form is never used: it may come from an import or from a file that
+   * an agent wrote, and becomes a word of a command line and part of a path.
+   */
+  conversation: RegExp
   /** Its own files of one conversation, to be kept in the workspace's archive. Credentials are never among them. */
   session_files: (agentSessionId: string, place: AgentPlace) => AgentFile[]
   /** Of one that keeps its conversations in a database: its commands that write one to their output, and read it from `{file}`. */
-  carries: { exports: (agentSessionId: string) => string[] | null; imports: readonly string[] } | null
+  carries: { exports: (agentSessionId: string) => string[]; imports: readonly string[] } | null
   /** Words of its own, looked at before the ones that agents have in common. */
   trouble: readonly { says: RegExp; means: Trouble }[]
 }
 
-type Optional = "env" | "packages" | "keys" | "session_files" | "carries" | "trouble" | "terminal" | "acp"
+type Optional = "conversation" | "env" | "packages" | "keys" | "session_files" | "carries" | "trouble" | "terminal" | "acp"
 
 /** What most agents have in common; each file says only what is its own. */
 export const defineAgent = (definition: Omit<AgentDefinition, Optional> & Partial<Pick<AgentDefinition, Optional>>): AgentDefinition => ({
@@ -69,8 +76,13 @@ export const defineAgent = (definition: Omit<AgentDefinition, Optional> & Partia
   env: {},
   packages: [],
   keys: [],
+  conversation: ONE_WORD,
   session_files: () => [],
   carries: null,
   trouble: [],
   ...definition,
 })
+
+/** Its own files of a conversation; none of a name that is not of its form. */
+export const sessionFilesOf = (agent: AgentDefinition, agentSessionId: string, place: AgentPlace): AgentFile[] =>
+  agent.conversation.test(agentSessionId) ? agent.session_files(agentSessionId, place) : []

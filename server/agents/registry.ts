@@ -4,7 +4,15 @@ import type { AgentInfo, AgentSettings, ComesBack, CustomAgent } from "../../lib
 import { AppError } from "../../lib/contracts/errors"
 import type { AgentId } from "../../lib/contracts/task"
 import { quoted } from "../../lib/host/shell"
-import { type AgentDefinition, defineAgent, type Program, type TerminalCommand, type TerminalProgram, type Trouble } from "./agent"
+import {
+  type AgentDefinition,
+  defineAgent,
+  type Program,
+  sessionFilesOf,
+  type TerminalCommand,
+  type TerminalProgram,
+  type Trouble,
+} from "./agent"
 import { type CustomAgents, definitionOf } from "./custom-agents"
 import { findProgram } from "./find-program"
 import type { Installs } from "./installs"
@@ -21,6 +29,8 @@ export type TerminalAgent = {
   command: (args: readonly string[]) => TerminalCommand
   /** The program with nothing but these: a command of its own that is no conversation. */
   plain: (args: readonly string[]) => TerminalCommand
+  /** Whether this is a name it gives to a conversation: see `conversation` of AgentDefinition. */
+  isConversation: (name: string) => boolean
 }
 export type StartCommand = { name: string; command: Program; env: Record<string, string> }
 
@@ -113,15 +123,15 @@ export async function createAgentRegistry(options: {
     get,
     trouble: (id: AgentId, message: string): Trouble | null => troubleOf(get(id), message),
     sessionFiles: (id: AgentId, agentSessionId: string, workspace: string | null): AgentFile[] =>
-      get(id).session_files(agentSessionId, placeIn(workspace)),
+      sessionFilesOf(get(id), agentSessionId, placeIn(workspace)),
     traces: (id: AgentId, workspace: string | null): ConversationTraces | null => get(id).terminal?.traces?.(placeIn(workspace)) ?? null,
     /** The commands that bring a conversation of its own into an archive and out of it; null where there is none, or no program. */
     async carried(id: AgentId, agentSessionId: string): Promise<{ exports: CarriedConversation; imports: CarriedConversation } | null> {
       const agent = (await refresh()).get(id)?.definition
       const program = agent?.acp ?? agent?.terminal
       const place = agent && program && locate(agent, program)
-      const args = agent?.carries?.exports(agentSessionId)
-      if (!place || !agent.carries || !args) return null
+      if (!place || !agent.carries || !agent.conversation.test(agentSessionId)) return null
+      const args = agent.carries.exports(agentSessionId)
       const own = { file: place.file, env: { ...agent.env, ...(await variables.of(id)) } }
       const as = `${agentSessionId}.json`
       return { exports: { as, command: { ...own, args } }, imports: { as, command: { ...own, args: [...agent.carries.imports] } } }
@@ -153,7 +163,7 @@ export async function createAgentRegistry(options: {
       const own = { ...agent.env, ...(await variables.of(id)) }
       const command = (args: readonly string[]) => ({ file: place.file, args: [...program.args, ...args], env: own })
       const plain = (args: readonly string[]) => ({ file: place.file, args: [...args], env: own })
-      return { name: agent.name, program, command, plain }
+      return { name: agent.name, program, command, plain, isConversation: (name: string) => agent.conversation.test(name) }
     },
     list: async (): Promise<AgentInfo[]> => [...(await refresh()).values()].map(describe),
 

@@ -21,7 +21,7 @@ export async function restoreFiles(
   const archive_id = executor.restore_archive_id
   if (archive_id === null) return null
   const { ref, epoch } = live.owned
-  const archive = await deps.db.archive.findUnique({ where: { id: archive_id } })
+  const archive = await deps.db.archive.findFirst({ where: { id: archive_id, session_id: session.id } })
   if (!archive?.location || !archive.sha256 || archive.bytes === null)
     throw new LaunchFailed("archive_missing", "The archive of this task is not known any more.")
   const { location, sha256, bytes } = archive

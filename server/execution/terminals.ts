@@ -2,7 +2,7 @@ import type { PtyState } from "../../lib/contracts/agentctl/ptys"
 import type { EventOf, NewEvent } from "../../lib/contracts/events"
 import { quoted } from "../../lib/host/shell"
 import { type AgentctlClient, DaemonRefused } from "../executors"
-import { updateAny } from "../journal"
+import { parseRow, updateAny } from "../journal"
 import type { Worker } from "../platform/database"
 import type { ExecutionDeps, Live } from "./context"
 import { stillOwned } from "./ownership"
@@ -97,7 +97,7 @@ async function alreadyTold(deps: ExecutionDeps, sessionId: string): Promise<Set<
     orderBy: { seq: "desc" },
     take: RECENT_RECEIPTS,
   })
-  const processes = rows.flatMap((row) => (JSON.parse(row.payload) as EventOf<"recovery.receipt">).processes)
+  const processes = rows.map(parseRow).flatMap((event) => (event.kind === "recovery.receipt" ? event.processes : []))
   return new Set(processes.filter((process) => process.epoch !== undefined).map(tellingOf))
 }
 

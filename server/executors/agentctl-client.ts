@@ -54,12 +54,13 @@ const UPLOAD_TIMEOUT_MS = 10 * 60_000
 
 const agent = new http.Agent({ keepAlive: true, maxSockets: 64 })
 
+/** Segments of the path, not yet encoded, and the query. */
+export type Target = { path: readonly string[]; query?: Record<string, string | number | undefined> }
 /** `bytes` go as they are, in place of a body in JSON. */
-type Call = { method: string; path: string; body?: unknown; bytes?: Uint8Array; epoch?: number; timeoutMs?: number }
+type Call = Target & { method: string; body?: unknown; bytes?: Uint8Array; epoch?: number; timeoutMs?: number }
 /** A body that is neither held nor parsed, in either direction. */
-export type Exchange = {
+export type Exchange = Target & {
   method: string
-  path: string
   headers?: Record<string, string>
   epoch?: number
   body?: AsyncIterable<Uint8Array>
@@ -69,9 +70,19 @@ export type Exchange = {
 export type Transport = {
   call: (options: Call) => Promise<unknown>
   ask: <S extends z.ZodType>(schema: S, options: Call) => Promise<z.infer<S>>
-  open: (path: string, signal: AbortSignal) => Promise<http.IncomingMessage>
+  open: (target: Target, signal: AbortSignal) => Promise<http.IncomingMessage>
   exchange: (options: Exchange) => Promise<http.IncomingMessage>
-  path: (sessionId: string, rest?: string) => string
+  path: (sessionId: string, ...rest: string[]) => readonly string[]
+}
+
+/**
+ * The only place where an address of agentctl is put together. Ids in it may come from an imported log: unescaped, `../ptys/x?` in
+ * one would turn an upload into the start of a terminal. Dots are refused, since a URL resolves them even when they are escaped.
+ */
+export function addressOf({ path, query = {} }: Target): string {
+  for (const segment of path) if (/^\.{0,2}$/.test(segment)) throw new Error(`not a segment of a path: ${JSON.stringify(segment)}`)
+  const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))
+  return `/${path.map(encodeURIComponent).join("/")}${given.length > 0 ? `?${new URLSearchParams(given)}` : ""}`
 }
 
 export function createAgentctlClient(endpoint: Endpoint) {
@@ -81,11 +92,12 @@ export function createAgentctlClient(endpoint: Endpoint) {
   })
 
   /** node:http, because the first built-in fetch of a process may never settle when the peer is just starting. */
-  function call({ method, path, body, bytes, epoch, timeoutMs = DURATIONS.callMs }: Call): Promise<unknown> {
+  function call({ method, body, bytes, epoch, timeoutMs = DURATIONS.callMs, ...target }: Call): Promise<unknown> {
     return new Promise((resolve, reject) => {
+      const address = addressOf(target)
       const content = bytes ?? (body === undefined ? undefined : JSON.stringify(body))
       const type = bytes ? "application/octet-stream" : "application/json"
-      const request = http.request(`${endpoint.url}${path}`, {
+      const request = http.request(`${endpoint.url}${address}`, {
         method,
         agent,
         headers: {
@@ -96,7 +108,7 @@ export function createAgentctlClient(endpoint: Endpoint) {
       const timer = setTimeout(() => request.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
       request.on("error", (cause) => {
         clearTimeout(timer)
-        reject(new DaemonUnreachable(`agentctl did not answer ${method} ${path}: ${cause.message}`, { cause }))
+        reject(new DaemonUnreachable(`agentctl did not answer ${method} ${address}: ${cause.message}`, { cause }))
       })
       request.on("response", (response) => {
         const chunks: Buffer[] = []
@@ -112,12 +124,12 @@ export function createAgentctlClient(endpoint: Endpoint) {
   }
 
   const ask = async <S extends z.ZodType>(schema: S, options: Call): Promise<z.infer<S>> => schema.parse(await call(options))
-  const path = (sessionId: string, rest = "") => `/sessions/${encodeURIComponent(sessionId)}${rest}`
+  const path = (sessionId: string, ...rest: string[]) => ["sessions", sessionId, ...rest]
 
   /** A stream of its own, outside the pool: it stays open and would starve the calls. Settles when the answer's head has arrived. */
-  const open = (where: string, signal: AbortSignal): Promise<http.IncomingMessage> =>
+  const open = (target: Target, signal: AbortSignal): Promise<http.IncomingMessage> =>
     new Promise((resolve, reject) => {
-      const request = http.get(`${endpoint.url}${where}`, { headers: headers(), signal, agent: false })
+      const request = http.get(`${endpoint.url}${addressOf(target)}`, { headers: headers(), signal, agent: false })
       request.on("error", (cause) => reject(new DaemonUnreachable(`agentctl's stream failed: ${cause.message}`, { cause })))
       request.on("response", (response) => {
         if (response.statusCode === 200) return resolve(response)
@@ -128,13 +140,14 @@ export function createAgentctlClient(endpoint: Endpoint) {
       })
     })
 
-  function exchange({ method, path, headers: extra, epoch, body, accept }: Exchange): Promise<http.IncomingMessage> {
+  function exchange({ method, headers: extra, epoch, body, accept, ...target }: Exchange): Promise<http.IncomingMessage> {
     return new Promise((resolve, reject) => {
-      const request = http.request(`${endpoint.url}${path}`, { method, agent: false, headers: { ...headers(epoch), ...extra } })
+      const address = addressOf(target)
+      const request = http.request(`${endpoint.url}${address}`, { method, agent: false, headers: { ...headers(epoch), ...extra } })
       const source = Readable.from(body ?? [])
       request.on("error", (cause) => {
         source.destroy()
-        reject(new DaemonUnreachable(`agentctl did not answer ${method} ${path}: ${cause.message}`, { cause }))
+        reject(new DaemonUnreachable(`agentctl did not answer ${method} ${address}: ${cause.message}`, { cause }))
       })
       request.on("response", (response) => {
         if (accept.includes(response.statusCode ?? 0)) return resolve(response)
@@ -151,64 +164,58 @@ export function createAgentctlClient(endpoint: Endpoint) {
 
   return {
     endpoint,
-    health: (timeoutMs = DURATIONS.callMs) => ask(Health, { method: "GET", path: "/health", timeoutMs }),
+    health: (timeoutMs = DURATIONS.callMs) => ask(Health, { method: "GET", path: ["health"], timeoutMs }),
     session: (id: string) => ask(DaemonSession, { method: "GET", path: path(id) }),
     putSession: (id: string, epoch: number, body: PutSession) =>
       ask(DaemonSession, { method: "PUT", path: path(id), body, epoch, timeoutMs: AGENT_START_TIMEOUT_MS }),
     /** What runs under a lower generation is ended. A daemon older than this call does not know it. */
     putGeneration: (id: string, epoch: number, generation: number) =>
-      ask(DaemonSession, { method: "PUT", path: path(id, "/generation"), body: { generation }, epoch }),
+      ask(DaemonSession, { method: "PUT", path: path(id, "generation"), body: { generation }, epoch }),
     /** With a generation the daemon refuses when it has seen a newer one: what is to be deleted has come back since. */
     removeSession: (id: string, epoch: number, generation?: number) =>
-      call({
-        method: "DELETE",
-        path: path(id, generation === undefined ? "" : `?generation=${generation}`),
-        epoch,
-        timeoutMs: AGENT_START_TIMEOUT_MS,
-      }),
+      call({ method: "DELETE", path: path(id), query: { generation }, epoch, timeoutMs: AGENT_START_TIMEOUT_MS }),
     putArchive: (id: string, epoch: number, archiveId: string, body: PutArchive) =>
-      ask(ArchiveState, { method: "PUT", path: path(id, `/archive/${archiveId}`), body, epoch }),
-    archive: (id: string, archiveId: string) => ask(ArchiveState, { method: "GET", path: path(id, `/archive/${archiveId}`) }),
+      ask(ArchiveState, { method: "PUT", path: path(id, "archive", archiveId), body, epoch }),
+    archive: (id: string, archiveId: string) => ask(ArchiveState, { method: "GET", path: path(id, "archive", archiveId) }),
     putArchiveParts: (id: string, epoch: number, archiveId: string, body: PutParts) =>
-      ask(PutPartsAnswer, { method: "PUT", path: path(id, `/archive/${archiveId}/parts`), body, epoch, timeoutMs: UPLOAD_TIMEOUT_MS }),
-    dropArchive: (id: string, epoch: number, archiveId: string) =>
-      call({ method: "DELETE", path: path(id, `/archive/${archiveId}`), epoch }),
+      ask(PutPartsAnswer, { method: "PUT", path: path(id, "archive", archiveId, "parts"), body, epoch, timeoutMs: UPLOAD_TIMEOUT_MS }),
+    dropArchive: (id: string, epoch: number, archiveId: string) => call({ method: "DELETE", path: path(id, "archive", archiveId), epoch }),
     putRestore: (id: string, epoch: number, archiveId: string, body: PutRestore) =>
-      ask(RestoreState, { method: "PUT", path: path(id, `/restore/${archiveId}`), body, epoch }),
-    restore: (id: string, archiveId: string) => ask(RestoreState, { method: "GET", path: path(id, `/restore/${archiveId}`) }),
+      ask(RestoreState, { method: "PUT", path: path(id, "restore", archiveId), body, epoch }),
+    restore: (id: string, archiveId: string) => ask(RestoreState, { method: "GET", path: path(id, "restore", archiveId) }),
     putAgent: (id: string, epoch: number, body: PutAgent) => {
       const timeoutMs = body.sign_in === undefined ? AGENT_START_TIMEOUT_MS : AGENT_START_TIMEOUT_MS + SIGN_IN_TIMEOUT_MS
-      return ask(PutAgentAnswer, { method: "PUT", path: path(id, "/agent"), body, epoch, timeoutMs })
+      return ask(PutAgentAnswer, { method: "PUT", path: path(id, "agent"), body, epoch, timeoutMs })
     },
     /** Those that could not be set. */
     putOptions: async (id: string, epoch: number, options: OptionValues) =>
-      (await ask(PutOptionsAnswer, { method: "PUT", path: path(id, "/options"), body: { options }, epoch, timeoutMs: SETTING_TIMEOUT_MS }))
+      (await ask(PutOptionsAnswer, { method: "PUT", path: path(id, "options"), body: { options }, epoch, timeoutMs: SETTING_TIMEOUT_MS }))
         .refused,
-    stopAgent: (id: string, epoch: number) => call({ method: "DELETE", path: path(id, "/agent"), epoch }),
+    stopAgent: (id: string, epoch: number) => call({ method: "DELETE", path: path(id, "agent"), epoch }),
     putAttachment: (id: string, epoch: number, file: { sha256: string; name: string }, bytes: Uint8Array) =>
       call({
         method: "PUT",
-        path: path(id, `/attachments/${file.sha256}?${new URLSearchParams({ name: file.name })}`),
+        path: path(id, "attachments", file.sha256),
+        query: { name: file.name },
         bytes,
         epoch,
         timeoutMs: UPLOAD_TIMEOUT_MS,
       }),
     putPrompt: (id: string, epoch: number, promptId: string, body: PutPrompt) =>
-      ask(PutPromptAnswer, { method: "PUT", path: path(id, `/prompts/${encodeURIComponent(promptId)}`), body, epoch }),
-    cancel: (id: string, epoch: number, run_id: string) => call({ method: "POST", path: path(id, "/cancel"), body: { run_id }, epoch }),
+      ask(PutPromptAnswer, { method: "PUT", path: path(id, "prompts", promptId), body, epoch }),
+    cancel: (id: string, epoch: number, run_id: string) => call({ method: "POST", path: path(id, "cancel"), body: { run_id }, epoch }),
     putPermission: (id: string, epoch: number, permissionId: string, outcome: Outcome) =>
-      call({ method: "PUT", path: path(id, `/permissions/${encodeURIComponent(permissionId)}`), body: { outcome }, epoch }),
+      call({ method: "PUT", path: path(id, "permissions", permissionId), body: { outcome }, epoch }),
     ack: (id: string, epoch: number, spool_id: string, n: number) =>
-      call({ method: "PUT", path: path(id, "/ack"), body: { spool_id, n }, epoch }),
-    shutdown: () => call({ method: "POST", path: "/shutdown", body: {} }),
+      call({ method: "PUT", path: path(id, "ack"), body: { spool_id, n }, epoch }),
+    shutdown: () => call({ method: "POST", path: ["shutdown"], body: {} }),
 
     ...ptyCalls({ call, ask, open, path }),
     ...workspaceCalls({ ask, open, exchange, path }),
 
     /** The spool from a cursor, for as long as both sides live. */
     openEvents(id: string, after: number, spool_id: string | null, signal: AbortSignal) {
-      const query = new URLSearchParams({ after: String(after), ...(spool_id ? { spool_id } : {}) })
-      return open(`${path(id, "/events")}?${query}`, signal)
+      return open({ path: path(id, "events"), query: { after, spool_id: spool_id ?? undefined } }, signal)
     },
   }
 }

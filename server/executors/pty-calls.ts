@@ -25,7 +25,7 @@ export type PtyOutput = {
 
 /** Terminals: the part of agentctl's client that speaks of them. */
 export function ptyCalls({ call, ask, open, path }: Pick<Transport, "call" | "ask" | "open" | "path">) {
-  const of = (id: string, workerId: string, rest = "") => path(id, `/ptys/${encodeURIComponent(workerId)}${rest}`)
+  const of = (id: string, workerId: string, ...rest: string[]) => path(id, "ptys", workerId, ...rest)
   const begin = (stream: IncomingMessage): PtyOutput => ({
     stream,
     epoch: numberIn(stream, PTY_EPOCH_HEADER),
@@ -34,31 +34,31 @@ export function ptyCalls({ call, ask, open, path }: Pick<Transport, "call" | "as
     snapshot_size: sizeIn(stream),
   })
   return {
-    ptys: (id: string) => ask(PtyList, { method: "GET", path: path(id, "/ptys") }),
+    ptys: (id: string) => ask(PtyList, { method: "GET", path: path(id, "ptys") }),
     putPty: (id: string, epoch: number, workerId: string, body: StartPty) =>
       ask(PutPtyAnswer, { method: "PUT", path: of(id, workerId), body, epoch, timeoutMs: PTY_TIMEOUT_MS }),
     askAgentCommand: (id: string, epoch: number, body: AskAgentCommand) =>
       ask(AgentCommandAnswer, {
-        ...{ method: "POST", path: path(id, "/agent-command"), body, epoch },
+        ...{ method: "POST", path: path(id, "agent-command"), body, epoch },
         timeoutMs: body.time_limit_ms + PTY_TIMEOUT_MS,
       }),
     removePty: (id: string, epoch: number, workerId: string) =>
       call({ method: "DELETE", path: of(id, workerId), epoch, timeoutMs: PTY_TIMEOUT_MS }),
     putPtySize: (id: string, epoch: number, workerId: string, size: { cols: number; rows: number }) =>
-      call({ method: "PUT", path: of(id, workerId, "/size"), body: size, epoch }),
+      call({ method: "PUT", path: of(id, workerId, "size"), body: size, epoch }),
     ptyInput: (id: string, epoch: number, workerId: string, ptyEpoch: number, bytes: Uint8Array) =>
-      call({ method: "POST", path: of(id, workerId, `/input?epoch=${ptyEpoch}`), bytes, epoch }),
+      call({ method: "POST", path: of(id, workerId, "input"), query: { epoch: ptyEpoch }, bytes, epoch }),
     openPtyOutput: async (
       id: string,
       workerId: string,
       { from, skip }: { from: { offset: number } | "snapshot"; skip: boolean },
       signal: AbortSignal,
     ) => {
-      const place = from === "snapshot" ? "snapshot=1" : `offset=${from.offset}`
-      return begin(await open(of(id, workerId, `/output?${place}${skip ? "&skip=1" : ""}`), signal))
+      const place = from === "snapshot" ? { snapshot: 1 } : { offset: from.offset }
+      return begin(await open({ path: of(id, workerId, "output"), query: { ...place, skip: skip ? 1 : undefined } }, signal))
     },
     openPtyHistory: async (id: string, workerId: string, before: number, limit: number, signal: AbortSignal) =>
-      begin(await open(of(id, workerId, `/history?before=${before}&limit=${limit}`), signal)),
+      begin(await open({ path: of(id, workerId, "history"), query: { before, limit } }, signal)),
   }
 }
 

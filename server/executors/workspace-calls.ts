@@ -8,18 +8,14 @@ export type UploadConditions = { if_match?: string | undefined; if_none_match?: 
 
 /** Files and changes: the part of agentctl's client that speaks of them. */
 export function workspaceCalls({ ask, open, exchange, path }: Pick<Transport, "ask" | "open" | "exchange" | "path">) {
-  const of = (id: string, call: string, query: Record<string, string | undefined> = {}) => {
-    const given = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined)
-    return path(id, `/${call}?${new URLSearchParams(given)}`)
-  }
   return {
-    listFolder: (id: string, folder: string) => ask(FolderListing, { method: "GET", path: of(id, "files", { path: folder }) }),
-    changes: (id: string) => ask(Changes, { method: "GET", path: of(id, "git/changes"), timeoutMs: COMPARE_TIMEOUT_MS }),
+    listFolder: (id: string, folder: string) => ask(FolderListing, { method: "GET", path: path(id, "files"), query: { path: folder } }),
+    changes: (id: string) => ask(Changes, { method: "GET", path: path(id, "git", "changes"), timeoutMs: COMPARE_TIMEOUT_MS }),
     fileDiff: (id: string, query: { path: string; of: string; old_path?: string | undefined }) =>
-      ask(FileDiff, { method: "GET", path: of(id, "git/diff", query), timeoutMs: COMPARE_TIMEOUT_MS }),
+      ask(FileDiff, { method: "GET", path: path(id, "git", "diff"), query, timeoutMs: COMPARE_TIMEOUT_MS }),
     /** Whole, in part, or 416. */
     openFile: (id: string, file: string, range: string | undefined) =>
-      exchange({ method: "GET", path: of(id, "file", { path: file }), headers: range ? { range } : {}, accept: [200, 206, 416] }),
+      exchange({ method: "GET", path: path(id, "file"), query: { path: file }, headers: range ? { range } : {}, accept: [200, 206, 416] }),
     async putFile(id: string, epoch: number, file: string, body: AsyncIterable<Uint8Array>, conditions: UploadConditions) {
       const { if_match, if_none_match, content_length } = conditions
       const headers = {
@@ -27,11 +23,11 @@ export function workspaceCalls({ ask, open, exchange, path }: Pick<Transport, "a
         ...(if_none_match === undefined ? {} : { "if-none-match": if_none_match }),
         ...(content_length === undefined ? {} : { "content-length": content_length }),
       }
-      const response = await exchange({ method: "PUT", path: of(id, "file", { path: file }), headers, epoch, body, accept: [200] })
+      const response = await exchange({ method: "PUT", path: path(id, "file"), query: { path: file }, headers, epoch, body, accept: [200] })
       const chunks: Buffer[] = []
       for await (const chunk of response) chunks.push(chunk as Buffer)
       return FileWritten.parse(JSON.parse(Buffer.concat(chunks).toString("utf8")))
     },
-    openWatch: (id: string, signal: AbortSignal) => open(of(id, "watch"), signal),
+    openWatch: (id: string, signal: AbortSignal) => open({ path: path(id, "watch") }, signal),
   }
 }

@@ -20,13 +20,22 @@ export function project(event: NewEvent, at: Place): Change[] {
       return event.from === null ? [] : [update("sessions", { ...session, state: event.from }, { state: event.to })]
 
     case "session.imported":
+      // What a stranger's log chose must not act here: no mode, sign-in, archive or conversation of it reaches the next agent. Its
+      // history is injected; a user chooses the rest anew.
       return [
         update("executors_running", executor, {
           status: "none",
           agentctl_instance_id: null,
           agent_execution_id: null,
+          resume_token: null,
           resume_strategy: null,
           context_pending: 0,
+          agent_setup: null,
+          agent_usage: null,
+          agent_options: null,
+          agent_sign_in: null,
+          restore_archive_id: null,
+          executor_deleted_at: null,
           workspace_path: null,
           worktree_path: null,
           worktree_branch: null,
@@ -34,6 +43,9 @@ export function project(event: NewEvent, at: Place): Change[] {
           error_message: null,
           updated_at: at.ts,
         }),
+        updateAny("workers", { session_id: at.session_id }, { conversation_id: null, forked_from: null }),
+        // No daemon here waits for their answers.
+        updateAny("resume_tokens", { session_id: at.session_id }, { confirmed_at: at.ts }),
       ]
 
     case "session.continued":

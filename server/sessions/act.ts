@@ -5,7 +5,7 @@ import type { Outcome, WaitOption } from "../../lib/contracts/waits"
 import { killPoint } from "../../lib/host/kill-point"
 import { type Person, requireSession } from "../auth"
 import { resumed } from "../execution"
-import { guard, isConflict } from "../journal"
+import { guard, isConflict, parseRow } from "../journal"
 import type { Session } from "../platform/database"
 import { judgeAnswer, rejected } from "../resume-tokens"
 import { refOf, type SessionDeps } from "./deps"
@@ -131,12 +131,15 @@ async function goOn(deps: SessionDeps, person: Person, sessionId: string, tokenI
 /** The id was put aside, never forgotten. The agent that took its place ends; the next start loads the old one. */
 async function reinstateAgentSession(deps: SessionDeps, session: Session): Promise<void> {
   if (session.open_run_id) throw new AppError("CONFLICT", "The agent is working. Stop the turn first.", {})
-  const retired = await deps.db.sessionEvent.findFirst({
-    where: { session_id: session.id, kind: "agent.session_retired" },
+  const last = await deps.db.sessionEvent.findFirst({
+    // One from before an import is another machine's, or was never an agent's at all.
+    where: { session_id: session.id, kind: { in: ["agent.session_retired", "session.imported"] } },
     orderBy: { seq: "desc" },
   })
-  if (!retired) throw new AppError("SESSION_NOT_RESUMABLE", "There is no earlier agent session to go back to.", {})
-  const { agent_session_id } = JSON.parse(retired.payload) as { agent_session_id: string }
+  const retired = last && parseRow(last)
+  if (retired?.kind !== "agent.session_retired")
+    throw new AppError("SESSION_NOT_RESUMABLE", "There is no earlier agent session to go back to.", {})
+  const { agent_session_id } = retired
   await deps.coordinator.stop(session.id)
   await deps.journal.commit({ session: refOf(session), events: [{ kind: "agent.session_reinstated", agent_session_id }] })
 }

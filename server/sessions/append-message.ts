@@ -6,7 +6,7 @@ import { killPoint } from "../../lib/host/kill-point"
 import { attachmentsOf, findWanted, requireFree, taken } from "../attachments"
 import { type Person, requireSession, requireTask } from "../auth"
 import { taskAtWork } from "../execution"
-import { type Change, guard, isConflict, StoreRefused, updateAny } from "../journal"
+import { type Change, guard, isConflict, parseRow, StoreRefused, updateAny } from "../journal"
 import type { ExecutorRunning, Prompt, Task } from "../platform/database"
 import { comebackFacts, planAsItStands } from "../status"
 import { queued } from "./create-task"
@@ -128,7 +128,8 @@ export async function requireSameMessage(
     where: { session_id: prompt.session_id, kind: "prompt.queued", payload: { contains: prompt.id } },
     orderBy: { seq: "asc" },
   })
-  const original = first ? (JSON.parse(first.payload) as { content: string }).content : JSON.parse(prompt.content)
+  const queued = first && parseRow(first)
+  const original = queued?.kind === "prompt.queued" ? queued.content : JSON.parse(prompt.content)
   const attached = attachmentsOf(prompt).map(({ id }) => id)
   if (original !== given.message || attached.join() !== [...new Set(given.attachments)].join())
     throw new AppError("IDEMPOTENCY_CONFLICT", "This client_message_id was used for another message.", {})

@@ -9,7 +9,7 @@ const REMOTE = /^((https?|ssh|git):\/\/(?!-)|file:\/\/|\w[\w.-]*@\w[\w.-]*:)/
 export function requireRepository(repository: string, roots: readonly string[]): string {
   if (REMOTE.test(repository)) {
     // A local file address would walk around the allowed roots.
-    if (repository.startsWith("file:")) return requireRepository(decodeURIComponent(new URL(repository).pathname), roots)
+    if (repository.startsWith("file:")) return requireRepository(pathOf(repository), roots)
     return repository
   }
   const notFound = (why: string) => new AppError("WORKSPACE_NOT_FOUND", why, { path: repository })
@@ -24,8 +24,20 @@ export function requireRepository(repository: string, roots: readonly string[]):
   return real
 }
 
-/** The repository as this server may use it; null when it may not, or there is none. */
+function pathOf(fileUrl: string): string {
+  try {
+    return decodeURIComponent(new URL(fileUrl).pathname)
+  } catch {
+    throw new AppError("WORKSPACE_NOT_FOUND", "This is not a file URL.", { path: fileUrl })
+  }
+}
+
+/**
+ * The repository an imported session may go on with: a local one under the allowed roots, else null. A URL comes from whoever made
+ * the file, and is not cloned on their word.
+ */
 export function usableRepository(repository: string, roots: readonly string[]): string | null {
+  if (!isAbsolute(repository)) return null
   try {
     return requireRepository(repository, roots)
   } catch (error) {

@@ -72,8 +72,9 @@ export async function examineSession(db: Database, sessionId: string): Promise<F
     resume_tokens: await db.resumeToken.findMany({ where: { session_id: sessionId } }),
     workers: await db.worker.findMany({ where: { session_id: sessionId } }),
   }
+  const replayed = replay.rows()
   for (const table of Object.keys(FOLLOWS) as (keyof typeof FOLLOWS)[]) {
-    const expected = new Map(replay.rows[table].map((row) => [row.id, row]))
+    const expected = new Map(replayed[table].map((row) => [row.id, row]))
     for (const row of rows[table] as Record<string, unknown>[]) {
       const should = expected.get(row.id as string)
       if (!should) find(`${table} ${row.id} is not in the log`)

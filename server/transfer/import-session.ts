@@ -22,6 +22,7 @@ import type { Clock } from "../platform/clock"
 import type { Database } from "../platform/database"
 import { ids } from "../platform/ids"
 import { ATTACHED, stageAttachments } from "./import-attachments"
+import { createImportBudget, withinBytes } from "./limits"
 import { readLog } from "./read-log"
 import { NotATar, readTar, type TarEntry } from "./tar"
 
@@ -30,7 +31,7 @@ export type ImportDeps = { db: Database; journal: Journal; clock: Clock }
 /** So many rows a write: other sessions' commits go in between. */
 const STAGED_AT_ONCE = 200
 /** The other two files are small; larger ones are not ours. */
-const LARGEST_INDEX = 64 * 1024 * 1024
+const LARGEST_INDEX = 16 * 1024 * 1024
 const LISTED_SKIPS = 100
 const STAGING_KEPT_MS = 24 * 3_600_000
 const FILE = /^(?:.*\/)?(sess_[A-Za-z0-9_-]{1,100})\.(json|messages\.jsonl|tokens\.json)$/
@@ -45,7 +46,7 @@ export async function importSession(
   deps: ImportDeps,
   person: Person,
   source: AsyncIterable<Uint8Array>,
-  options: { agent?: AgentId | undefined; repositoryOf: (repository: string) => string | null },
+  options: { agent?: AgentId | undefined; repositoryOf: (repository: string) => string | null; queueMax: number },
 ): Promise<ImportResult> {
   const skips: SkippedRecord[] = []
   let skipped = 0
@@ -83,7 +84,7 @@ async function readFiles(
   let id: string | null = null
   let snapshot: SessionSnapshot | null = null
   let replayed: Awaited<ReturnType<typeof stageLog>> | null = null
-  for await (const entry of readTar(source)) {
+  for await (const entry of readTar(withinBytes(source))) {
     const attached = ATTACHED.exec(entry.name)?.[1]
     if (attached) await attachments.take(entry, attached)
     const [, session, suffix] = FILE.exec(entry.name) ?? []
@@ -110,6 +111,7 @@ async function stageLog(deps: ImportDeps, staging: string, entry: TarEntry, id: 
     session: { ...NEW_SESSION, id, task_id: 0, created_at: at, updated_at: at },
     executor: { ...NEW_EXECUTOR, id: ids.executor(), session_id: id, task_id: 0, created_at: at, updated_at: at },
   })
+  const budget = createImportBudget()
   let items = NOTHING_OPEN
   let count = 0
   let firstMessage: string | null = null
@@ -122,6 +124,8 @@ async function stageLog(deps: ImportDeps, staging: string, entry: TarEntry, id: 
     batch = []
   }
   for await (const { row, event } of readLog(entry.content, id, entry.name, skip)) {
+    budget.record()
+    if (event) budget.take(event, row.payload.length)
     const { terminal_run_id, ...staged } = row
     batch.push(insert("session_events", { session_id: staging, ...staged }))
     // Only in the last commit: staged rows of an import that was cut off must not stand in the way of the next.
@@ -132,15 +136,16 @@ async function stageLog(deps: ImportDeps, staging: string, entry: TarEntry, id: 
       replay.take(event)
       if (event.kind === "run.started") items = NOTHING_OPEN
       items = foldOpenItems(items, event)
+      budget.openToolCalls(items.tools.size)
       if (event.kind === "message.user") {
         firstMessage ??= event.content
         for (const attachment of event.attachments ?? []) attachments.set(attachment.id, attachment)
       }
-    } else Object.assign(replay.rows.sessions[0] as Rows, { last_seq: row.seq, updated_at: row.ts })
+    } else replay.pass(row)
     if (batch.length >= STAGED_AT_ONCE) await flush()
   }
   await flush()
-  return { rows: replay.rows, items, ends, count, firstMessage, firstAt, attachments: [...attachments.values()] }
+  return { rows: replay.rows(), items, ends, count, firstMessage, firstAt, attachments: [...attachments.values()] }
 }
 
 async function makeSession(
@@ -163,6 +168,11 @@ async function makeSession(
   const repository = wanted === null ? null : options.repositoryOf(wanted)
   const live = rows.resume_tokens.filter((token) => token.state === "live")
   const waiting = rows.prompts.filter((prompt) => prompt.state === "queued")
+  const inQueue = waiting.length + rows.prompts.filter((prompt) => prompt.state === "held").length
+  if (inQueue > options.queueMax)
+    throw new AppError("QUEUE_FULL", `${inQueue} messages wait in this session; a queue holds ${options.queueMax}. Nothing was imported.`, {
+      limit: options.queueMax,
+    })
   const run_id = session.open_run_id as string | null
 
   const task_id = { ref: "task_id" }
@@ -174,7 +184,7 @@ async function makeSession(
         {
           owner_id: person.id,
           type: snapshot?.task.type ?? "chat",
-          title: snapshot?.title ?? (read.firstMessage ?? "Imported session").slice(0, 200),
+          title: (snapshot?.title ?? read.firstMessage ?? "Imported session").slice(0, 200),
           state: "REVIEW",
           agent,
           repository,
@@ -243,8 +253,11 @@ function toRest(state: SessionState, runEnds: boolean): Extract<NewEvent, EventO
 }
 
 async function requireUnknown(db: Database, id: string): Promise<void> {
-  if (await db.session.findUnique({ where: { id }, select: { id: true } }))
-    throw new AppError("CONFLICT", "This session is on this server already.", {})
+  const known =
+    (await db.session.findUnique({ where: { id }, select: { id: true } })) ??
+    // An archive belongs to its session, and would be taken for this one's.
+    (await db.archive.findFirst({ where: { session_id: id }, select: { id: true } }))
+  if (known) throw new AppError("CONFLICT", "This session is on this server already.", {})
 }
 
 async function readWhole(entry: TarEntry): Promise<string> {

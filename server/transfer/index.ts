@@ -15,6 +15,7 @@ export function createTransfer(
     /** May this person run agents on the host itself, where an imported session goes on? */
     requireStandalone: (person: Person) => Promise<void>
     repositoryOf: (repository: string) => string | null
+    queueMax: number
   },
 ) {
   /** Whoever keeps the server may rescue anybody's session from it. */
@@ -31,7 +32,7 @@ export function createTransfer(
     },
     async import(person: Person, source: AsyncIterable<Uint8Array>, options: { agent?: AgentId | undefined }) {
       await deps.requireStandalone(person)
-      return importSession(deps, person, source, { ...options, repositoryOf: deps.repositoryOf })
+      return importSession(deps, person, source, { ...options, repositoryOf: deps.repositoryOf, queueMax: deps.queueMax })
     },
   }
 }

@@ -1,5 +1,7 @@
 import { isTerminalKind, SessionEvent } from "../../lib/contracts/events"
 import type { SkippedRecord } from "../../lib/contracts/transfer"
+import { isDeeperThan } from "../../lib/json-depth"
+import { MAX_DEPTH, MAX_SEQ } from "./limits"
 
 /** A record larger than this is not held in memory to be looked at. */
 const LONGEST_LINE = 16 * 1024 * 1024
@@ -62,6 +64,10 @@ export async function* readLog(
       if (text !== "") drop("not_json")
       continue
     }
+    if (isDeeperThan(clean, MAX_DEPTH)) {
+      drop("too_deep")
+      continue
+    }
     const value = parseObject(clean)
     if (value === null) {
       drop(torn ? "torn" : "not_json")
@@ -76,7 +82,11 @@ export async function* readLog(
       drop("seq_not_increasing")
       continue
     }
-    last = { seq: seq as number, ts: typeof ts === "string" ? ts : last.ts }
+    if ((seq as number) > MAX_SEQ) {
+      drop("seq_too_large")
+      continue
+    }
+    last = { seq: seq as number, ts: isTime(ts) ? ts : last.ts }
     const parsed = SessionEvent.safeParse({ ...fields, session_id: sessionId, ...last, kind, v })
     let event = parsed.success ? parsed.data : null
     if (!event) skip({ file, line, reason: KINDS.has(kind) ? "malformed" : "unknown_kind", kept: true })
@@ -91,6 +101,10 @@ export async function* readLog(
     }
   }
 }
+
+/** Anything else would fail wherever a page or an index reads it as a time. */
+const isTime = (value: unknown): value is string => typeof value === "string" && ISO_TIME.test(value) && !Number.isNaN(Date.parse(value))
+const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/
 
 const KINDS = new Set<string>(SessionEvent.options.map((option) => option.shape.kind.value))
 

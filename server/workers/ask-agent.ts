@@ -39,7 +39,7 @@ export async function learnConversation(
   worker: Worker,
   pty: PtyState | null,
 ): Promise<TabConversation> {
-  const known = conversationOf(worker, pty)
+  const known = conversationOf(worker, pty, agent)
   const { list } = agent.program
   if (known.id !== null || !pty?.conversation || !list) return known
   const output = await ask(deps, place, agent, list.args)
@@ -52,7 +52,10 @@ export async function learnConversation(
   const taken = new Set([...others.map(({ conversation_id }) => conversation_id), place.executor.resume_token])
   const found = list
     .read(output)
-    .filter(({ id, folder, begun_at }) => folder === place.executor.workspace_path && begun_at >= since - TICK_MS && !taken.has(id))
+    .filter(
+      ({ id, folder, begun_at }) =>
+        folder === place.executor.workspace_path && begun_at >= since - TICK_MS && !taken.has(id) && agent.isConversation(id),
+    )
   const [only] = found
   return only && found.length === 1 ? { ...known, id: only.id } : { ...known, unclear: found.length > 1 }
 }

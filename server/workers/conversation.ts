@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto"
 import type { AgentFile } from "../../lib/contracts/agentctl/archive"
 import type { PtyConversation, PtyState } from "../../lib/contracts/agentctl/ptys"
-import type { TerminalProgram } from "../agents"
+import type { TerminalAgent, TerminalProgram } from "../agents"
 import type { Worker } from "../platform/database"
 
 /** A tab's conversation before a process is started in it. */
@@ -20,9 +20,15 @@ type Plan = Omit<Way, "needs"> & { rather: Way[] }
  * What the daemon knows of its latest process goes before the row, which follows it: a server killed between the two must not make
  * a tab go on with a conversation it has left. Of a place that was put away and restored, the row is all there is.
  */
-export function conversationOf(worker: Pick<Worker, "conversation_id" | "forked_from">, pty: PtyState | null): TabConversation {
+export function conversationOf(
+  worker: Pick<Worker, "conversation_id" | "forked_from">,
+  pty: PtyState | null,
+  { isConversation }: Pick<TerminalAgent, "isConversation">,
+): TabConversation {
   const known = pty?.conversation ?? { id: worker.conversation_id, forked_from: worker.forked_from, unclear: false }
-  return { ...known, ran: pty !== null }
+  // Any other name would be an option of its command line: it counts as unknown.
+  const named = (name: string | null) => (name !== null && isConversation(name) ? name : null)
+  return { ...known, id: named(known.id), forked_from: named(known.forked_from), ran: pty !== null }
 }
 
 /** The name is chosen before the agent is started, where it takes one: then nothing that dies can lose it. */

@@ -54,7 +54,7 @@ async function conversationToFork(deps: WorkerDeps, session: Session, source: Wo
   const { id } = await deps
     .reach(session)
     .then(async (place) => learnConversation(deps, place, agent, source, await place.call(() => ptyOf(place, source.id))))
-    .catch(() => conversationOf(source, null))
+    .catch(() => conversationOf(source, null, agent))
   if (id === null) throw new AppError("CONFLICT", `It is not known yet which conversation ${source.name} is in.`, {})
   return id
 }

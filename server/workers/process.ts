@@ -60,7 +60,10 @@ async function startOfAgent(deps: WorkerDeps, place: Place, worker: Worker, befo
   let tab: TabConversation = { ...newConversation(program, null), ran: false, unclear: false }
   // One that lives is left alone, whatever it would be started with.
   if (goOn)
-    tab = before?.state === "running" ? conversationOf(worker, before) : await learnConversation(deps, place, terminal, worker, before)
+    tab =
+      before?.state === "running"
+        ? conversationOf(worker, before, terminal)
+        : await learnConversation(deps, place, terminal, worker, before)
   if (tab.id === null && !tab.ran && tab.forked_from === null) {
     const id = await makeConversation(deps, place, terminal)
     tab = { ...tab, ...(id === null ? newConversation(program, null) : { id, made: true }) }

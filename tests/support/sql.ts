@@ -9,6 +9,9 @@ type Parameters = readonly (string | number)[]
 export const runSql = async (place: SqlPlace, statement: string, parameters: Parameters = []): Promise<number> =>
   (await query(place, statement, parameters)).changed
 
+export const readRows = async (place: SqlPlace, statement: string, parameters: Parameters = []): Promise<Record<string, unknown>[]> =>
+  (await query(place, statement, parameters)).rows
+
 export const countRows = async (place: SqlPlace, table: "tasks"): Promise<number> =>
   Number((await query(place, `SELECT count(*) AS counted FROM ${table}`)).rows[0]?.counted)
 

@@ -7,9 +7,6 @@ import { DAEMON_ERRORS, WorkspaceSpec } from "./protocol"
  * at once; after a kill of either side the same PUT is simply sent again.
  */
 
-/** It becomes a file name and part of an object's key. */
-export const ARCHIVE_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/
-
 export { AgentFile, CarriedConversation }
 
 export const ArchiveFailure = z.object({ code: z.enum(DAEMON_ERRORS), message: z.string() })

@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { AgentSetup, AgentUsage, OptionValues, RefusedOption } from "../agent-setup"
 import { AgentCapabilities, PlanEntry, ToolCallFields, ToolUpdateFields } from "../events"
+import { Sha256 } from "../ids"
 import { Outcome, WaitOption } from "../waits"
 import { AgentFile } from "./agent-file"
 
@@ -159,7 +160,6 @@ export type PutAgentAnswer = z.infer<typeof PutAgentAnswer>
  * repeating it changes nothing. A daemon that does not know the call answers NOT_FOUND, before any prompt is on its way.
  */
 export const AttachmentName = z.string().min(1).max(1000)
-export const Sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 
 /**
  * PUT /sessions/{id}/prompts/{prompt_id}: at most once per id, for ever; a repeat answers `duplicate: true` and does nothing.

@@ -6,9 +6,6 @@ import { AgentFile } from "./agent-file"
  * it has had is an epoch, counted from 1. Output is raw: no byte is decoded, dropped or replaced on its way.
  */
 
-/** They become folder names. */
-export const WORKER_ID = /^wrk_[A-Za-z0-9_-]{1,60}$/
-
 const Size = { cols: z.number().int().min(2).max(1000), rows: z.number().int().min(1).max(500) }
 
 const Command = z.object({ file: z.string(), args: z.array(z.string()), env: z.record(z.string(), z.string()) })

@@ -1,4 +1,4 @@
-import { AgentCommand, type AgentOption, type AgentSetup, AgentUsage, type SignInMethod } from "../../../lib/contracts/agent-setup"
+import { AgentCommand, type AgentOption, type AgentSetup, AgentUsage, SignInMethod } from "../../../lib/contracts/agent-setup"
 import { isObject } from "./updates"
 
 type Json = Record<string, unknown>
@@ -49,11 +49,11 @@ export function readUsage(update: unknown): AgentUsage | null {
 }
 
 export function readSignIn(methods: unknown): SignInMethod[] {
-  return objects(methods).flatMap((method) =>
-    typeof method.id === "string" && typeof method.name === "string"
-      ? [{ id: method.id, name: method.name, description: textOrNull(method.description), terminal: readTerminal(method) }]
-      : [],
-  )
+  return objects(methods).flatMap((method) => {
+    const { id, name } = method
+    const parsed = SignInMethod.safeParse({ id, name, description: textOrNull(method.description), terminal: readTerminal(method) })
+    return parsed.success ? [parsed.data] : []
+  })
 }
 
 function readTerminal({ type, args, env }: Json): SignInMethod["terminal"] {

@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises"
 import { join } from "node:path"
-import { type PtyState, type PutPty, type PutPtyAnswer, WORKER_ID } from "../../../lib/contracts/agentctl/ptys"
+import type { PtyState, PutPty, PutPtyAnswer } from "../../../lib/contracts/agentctl/ptys"
+import { WORKER_ID } from "../../../lib/contracts/ids"
 import { Failure } from "../failure"
 import type { Log } from "../log"
 import { createKeyedSerial } from "../serial"

@@ -16,6 +16,7 @@ export const amp = defineAgent({
   },
   packages: [{ name: "@sourcegraph/amp", version: "0.0.1790142911-g7618fb" }],
   keys: ["AMP_API_KEY"],
+  conversation: /^T-[0-9a-f-]{36}$/,
   native_session_resume: false,
   history_context_injection: false,
 })

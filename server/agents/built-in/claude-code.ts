@@ -21,9 +21,10 @@ export const claudeCode = defineAgent({
   keys: ["ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"],
   native_session_resume: true,
   history_context_injection: true,
+  conversation: UUID,
   /** One file per conversation, in a folder named after the workspace with everything but letters and digits replaced. */
   session_files: (id, { home, env, workspace }) => {
-    if (!UUID.test(id) || !workspace) return []
+    if (!workspace) return []
     const root = env.CLAUDE_CONFIG_DIR ?? join(home, ".claude")
     return [{ path: join(root, "projects", workspace.replace(/[^A-Za-z0-9]/g, "-"), `${id}.jsonl`), as: `${id}.jsonl` }]
   },

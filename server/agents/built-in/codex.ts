@@ -1,7 +1,6 @@
 import { join } from "node:path"
-import { type AgentPlace, defineAgent } from "../agent"
+import { type AgentPlace, defineAgent, UUID } from "../agent"
 
-const ID = /^[0-9a-f-]{36}$/i
 const sessionsOf = ({ home, env }: AgentPlace) => join(env.CODEX_HOME ?? join(home, ".codex"), "sessions")
 
 export const codex = defineAgent({
@@ -26,7 +25,8 @@ export const codex = defineAgent({
   keys: ["OPENAI_API_KEY", "CODEX_API_KEY"],
   native_session_resume: true,
   history_context_injection: true,
+  conversation: UUID,
   /** One file per conversation, in folders by day, so that its path is known by its ending only. */
-  session_files: (id, place) => (ID.test(id) ? [{ path: sessionsOf(place), as: "sessions", ending: `-${id}.jsonl` }] : []),
+  session_files: (id, place) => [{ path: sessionsOf(place), as: "sessions", ending: `-${id}.jsonl` }],
   trouble: [{ says: /no rollout found/i, means: "unknown_session" }],
 })

@@ -18,6 +18,7 @@ export const copilot = defineAgent({
   keys: ["GH_TOKEN", "GITHUB_TOKEN", "COPILOT_GITHUB_TOKEN"],
   native_session_resume: true,
   history_context_injection: true,
+  conversation: UUID,
   /** One folder per conversation; its database beside them is an index, and is made again. */
-  session_files: (id, { home }) => (UUID.test(id) ? [{ path: join(home, ".copilot", "session-state", id), as: id }] : []),
+  session_files: (id, { home }) => [{ path: join(home, ".copilot", "session-state", id), as: id }],
 })

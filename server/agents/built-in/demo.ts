@@ -2,9 +2,11 @@ import { randomUUID } from "node:crypto"
 import { join } from "node:path"
 import { type AgentDefinition, defineAgent } from "../agent"
 
-/** One file per conversation; an id that is none of the demo agent's would be a path of somebody's choosing. */
-const ownFile: AgentDefinition["session_files"] = (id, { data_dir }) =>
-  /^demo_[a-f0-9-]{36}$/.test(id) ? [{ path: join(data_dir, "demo-agent", `${id}.jsonl`), as: `${id}.jsonl` }] : []
+const DEMO_ID = /^demo_[a-f0-9-]{36}$/
+/** One file per conversation. */
+const ownFile: AgentDefinition["session_files"] = (id, { data_dir }) => [
+  { path: join(data_dir, "demo-agent", `${id}.jsonl`), as: `${id}.jsonl` },
+]
 
 /** The agents that ship with Rewake, one for each way of coming back. `programs` is the folder this build's own programs run from. */
 export function demoAgents({ programs, node }: { programs: string; node: string }): AgentDefinition[] {
@@ -27,6 +29,7 @@ export function demoAgents({ programs, node }: { programs: string; node: string 
       },
       native_session_resume: true,
       history_context_injection: false,
+      conversation: DEMO_ID,
       session_files: ownFile,
     }),
     defineAgent({

@@ -18,7 +18,7 @@ export const gemini = defineAgent({
   keys: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
   native_session_resume: true,
   history_context_injection: true,
+  conversation: UUID,
   /** One file per conversation, in a folder per workspace whose name only Gemini knows; the file's name ends with how the id begins. */
-  session_files: (id, { home }) =>
-    UUID.test(id) ? [{ path: join(home, ".gemini", "tmp"), as: "gemini", ending: `-${id.slice(0, 8)}.jsonl` }] : [],
+  session_files: (id, { home }) => [{ path: join(home, ".gemini", "tmp"), as: "gemini", ending: `-${id.slice(0, 8)}.jsonl` }],
 })

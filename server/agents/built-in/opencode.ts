@@ -24,8 +24,9 @@ export const opencode = defineAgent({
   keys: ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY"],
   native_session_resume: true,
   history_context_injection: true,
+  conversation: /^ses_[A-Za-z0-9]{1,100}$/,
   /** All conversations are in one database, which holds other folders' as well. */
-  carries: { exports: (id) => (/^ses_[A-Za-z0-9]+$/.test(id) ? ["export", id] : null), imports: ["import", "{file}"] },
+  carries: { exports: (id) => ["export", id], imports: ["import", "{file}"] },
   trouble: [{ says: /Session not found/i, means: "unknown_session" }],
 })
 

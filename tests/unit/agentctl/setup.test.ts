@@ -66,6 +66,15 @@ describe("what an agent offers to set", () => {
       { id: "t", name: "T", description: null, terminal: { args: ["x"], env: { K: "v" } } },
     ])
   })
+
+  test.each([
+    ["a variable's name that is shell code", { env: { "A=1;touch /tmp/x;B": "v" } }],
+    ["a variable's name that begins with a digit", { env: { "1A": "v" } }],
+    ["a value with a control key", { env: { A: "v\x15id\r" } }],
+    ["an argument with a line end", { args: ["login\rid"] }],
+  ])("a way of signing in with %s is not offered", (_what, terminal) => {
+    expect(readSignIn([{ id: "t", name: "T", type: "terminal", args: [], ...terminal }])).toEqual([])
+  })
 })
 
 describe("setting an agent", () => {

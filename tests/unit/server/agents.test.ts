@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { CustomAgent } from "../../../lib/contracts/agents"
-import { defineAgent } from "../../../server/agents/agent"
-import { vendorAgents } from "../../../server/agents/built-in"
+import { defineAgent, sessionFilesOf } from "../../../server/agents/agent"
+import { demoAgents, vendorAgents } from "../../../server/agents/built-in"
 import { claudeCode } from "../../../server/agents/built-in/claude-code"
 import { codex } from "../../../server/agents/built-in/codex"
 import { definitionOf } from "../../../server/agents/custom-agents"
@@ -43,6 +43,37 @@ describe("how an agent comes back", () => {
   })
 })
 
+describe("an agent's names for conversations", () => {
+  const demo = demoAgents({ programs: "/p", node: "/n" })
+  test.each([...vendorAgents, ...demo, defineAgent({ ...bare, id: "x" })].map((agent) => [agent.id, agent] as const))(
+    "%s: an option, a path, several words or nothing is none",
+    (_, { conversation }) => {
+      for (const name of [
+        "-x",
+        "--dangerously-bypass-approvals-and-sandbox",
+        "../x",
+        "a/b",
+        ".",
+        "",
+        "a b",
+        "a\nb",
+        "a\0b",
+        "$(id)",
+        "x".repeat(300),
+      ])
+        expect(conversation.test(name), name).toBe(false)
+    },
+  )
+  test.each([
+    ["claude-code", "0b5a7c3e-1d2f-4a6b-8c9d-0e1f2a3b4c5d"],
+    ["codex", "0199a213-81c0-7800-8aa1-bbab2a035a53"],
+    ["opencode", "ses_5fa0b3c2dffeAbCdEfGhIjKlMn"],
+    ["amp", "T-0b5a7c3e-1d2f-4a6b-8c9d-0e1f2a3b4c5d"],
+  ])("%s: its own form is taken", (id, name) => {
+    expect(vendorAgents.find((agent) => agent.id === id)?.conversation.test(name)).toBe(true)
+  })
+})
+
 describe("an agent's own session files", () => {
   test("Claude Code keeps one file per conversation in a folder named after the workspace", () => {
     const id = "0b5a7c3e-1d2f-4a6b-8c9d-0e1f2a3b4c5d"
@@ -56,7 +87,7 @@ describe("an agent's own session files", () => {
     expect(codex.session_files(id, place)).toEqual([{ path: "/home/ann/.codex/sessions", as: "sessions", ending: `-${id}.jsonl` }])
   })
   test.each(vendorAgents.map((agent) => [agent.id, agent] as const))("%s: an id that is a path names no file", (_, agent) => {
-    for (const id of ["../../etc/passwd", "a/b", "", "..", "x\0y"]) expect(agent.session_files(id, place)).toEqual([])
+    for (const id of ["../../etc/passwd", "a/b", "", "..", "x\0y"]) expect(sessionFilesOf(agent, id, place)).toEqual([])
   })
 })
 

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest"
+import type { PtyState } from "../../../lib/contracts/agentctl/ptys"
 import { judgeTraces } from "../../../server/agentctl/pty/conversation"
 import { codex } from "../../../server/agents/built-in/codex"
 import { opencode } from "../../../server/agents/built-in/opencode"
-import { planStart, type TabConversation } from "../../../server/workers/conversation"
+import { conversationOf, planStart, type TabConversation } from "../../../server/workers/conversation"
 
 const program = {
   ...{ program: "x", args: [], begin: ["--session-id", "{id}"], again: ["--resume", "{id}"], newest: ["--continue"] },
@@ -39,6 +40,14 @@ describe("how a tab's agent is started", () => {
       ["resume --last", "newest conversation of this folder"],
     ])
   })
+})
+
+test("a name that is not of the agent's form counts as unknown, whether it is in the row or the daemon tells it", () => {
+  const isConversation = (name: string) => name === "good"
+  const row = { conversation_id: "--yolo", forked_from: "--yolo" }
+  expect(conversationOf(row, null, { isConversation })).toMatchObject({ id: null, forked_from: null })
+  const pty = { conversation: { id: "-c", forked_from: "good", unclear: false, since: 0 } } as PtyState
+  expect(conversationOf(row, pty, { isConversation })).toMatchObject({ id: null, forked_from: "good" })
 })
 
 describe("which conversation a program is in", () => {
