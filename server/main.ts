@@ -1,6 +1,6 @@
 import { readFileSync, rmSync } from "node:fs"
-import { createServer, type RequestListener } from "node:http"
-import type { AddressInfo } from "node:net"
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http"
+import type { AddressInfo, Socket } from "node:net"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import next from "next"
@@ -8,6 +8,7 @@ import { lockFolder } from "../lib/host/folder-lock"
 import { processStartTime } from "../lib/host/process-identity"
 import { writePrivateFile } from "../lib/host/write-private-file"
 import { type Config, ConfigError, publishToNextAuth, readConfig } from "./platform/config"
+import { createGate, refusalOf, refusedAnswer } from "./platform/gate"
 import { createLogger } from "./platform/logger"
 import { migrate } from "./platform/migrate"
 import { setSecurityHeaders } from "./platform/security-headers"
@@ -18,6 +19,8 @@ const dist = dirname(fileURLToPath(import.meta.url))
 const root = dirname(dist)
 
 const IMPATIENT_AFTER_MS = 1_000
+/** What has not closed by then is cut: an orderly end must come to an end. */
+const SHUTDOWN_LIMIT_MS = 10_000
 /**
  * Longer than clients and reverse proxies keep an idle connection (60 s is common): if this side closed it first, a request sent
  * at that moment would be lost, and a proxy would answer 502.
@@ -39,9 +42,21 @@ async function main() {
   const http = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: HEADERS_TIMEOUT_MS }, (request, response) =>
     answer(request, response),
   )
+  const sockets = new Set<Socket>()
+  http.on("connection", (socket) => {
+    sockets.add(socket)
+    socket.on("close", () => sockets.delete(socket))
+  })
   const port = await listenQuietly(http, config)
   const publicUrl = config.public_url ?? `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`
   publishToNextAuth(publicUrl, config.auth_secret)
+  const gate = createGate({ configured: config.public_url, host: config.host, port })
+  const setHeaders = (request: IncomingMessage, response: ServerResponse) =>
+    setSecurityHeaders(request, response, { dev: config.dev, https: publicUrl.startsWith("https:"), origins: gate.origins })
+  const refuse = ({ method = "GET", url = "/", headers }: IncomingMessage) => {
+    const refusal = refusalOf(gate, { method, url, headers })
+    return refusal && refusedAnswer(refusal, url, publicUrl)
+  }
 
   const services = await createServices({
     config,
@@ -49,6 +64,8 @@ async function main() {
     logger,
     http,
     publicUrl: () => publicUrl,
+    refuse,
+    setHeaders,
     // Another server may act for our sessions now; anything this one still did would be done twice.
     onLeaseLost: () => {
       logger.error("this server lost its lease and ends, so that it can do no harm")
@@ -61,9 +78,22 @@ async function main() {
   await app.prepare()
   const handle = app.getRequestHandler()
   answer = (request, response) => {
-    setSecurityHeaders(request, response, { dev: config.dev, https: publicUrl.startsWith("https:") })
+    setHeaders(request, response)
+    const refused = refuse(request)
+    if (refused !== null) {
+      response.writeHead(refused.status, { "content-type": refused.type })
+      response.end(refused.body)
+      return
+    }
     handle(request, response).catch((error) => logger.error({ err: error }, "page failed"))
   }
+
+  // In development Next has a socket of its own. Elsewhere an upgrade that nobody takes would stay open for ever.
+  if (!config.dev)
+    http.on("upgrade", (request, socket) => {
+      if (request.url?.startsWith("/socket.io/")) return
+      socket.end("HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", () => socket.destroy())
+    })
 
   const runFile = join(config.data_dir, "run", "server.json")
   writePrivateFile(
@@ -89,7 +119,12 @@ async function main() {
         open.map((row) => row.id),
       ),
     )
-    http.closeAllConnections()
+    setTimeout(() => {
+      logger.warn("the server did not close in time and ends all the same")
+      process.exit(0)
+    }, SHUTDOWN_LIMIT_MS).unref()
+    // Upgraded ones too, which the server itself no longer counts.
+    for (const socket of sockets) socket.destroy()
     await recovered
     await services.close()
     lock?.release()

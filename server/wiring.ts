@@ -23,7 +23,7 @@ import type { Config } from "./platform/config"
 import { openDatabase } from "./platform/database"
 import type { Logger } from "./platform/logger"
 import { createMetrics } from "./platform/metrics"
-import { createGateway } from "./realtime"
+import { createGateway, type GatewayDeps } from "./realtime"
 import { createReaper, findExpired } from "./reaper"
 import { bootSweep, recoverBeforeItsTurn, settleRestoredBackup, startBoot, startTakeoverSweep, startWaitSweep } from "./recovery"
 import { mintToken } from "./resume-tokens"
@@ -43,6 +43,8 @@ export async function createServices(options: {
   logger: Logger
   http: HttpServer
   publicUrl: () => string
+  refuse: GatewayDeps["refuse"]
+  setHeaders: GatewayDeps["setHeaders"]
   onLeaseLost: () => void
 }): Promise<Services & { recover: () => Promise<void>; close: () => Promise<void> }> {
   const { config, build, logger, http, publicUrl } = options
@@ -158,7 +160,8 @@ export async function createServices(options: {
     workspace,
     currentUser,
     logger,
-    allowOrigin: (origin, host) => origin === undefined || (URL.canParse(origin) && new URL(origin).host === host),
+    refuse: options.refuse,
+    setHeaders: options.setHeaders,
   })
   notices.listen(({ session_id, head, ask }) => {
     coordinator.heard(session_id, ask ?? null)

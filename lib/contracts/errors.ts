@@ -3,6 +3,9 @@ export type ErrorDetails = {
   INVALID_INPUT: { issues: readonly string[] }
   CURSOR_AHEAD: { head_seq: number }
   UNAUTHENTICATED: object
+  /** The server is known by another name: see PUBLIC_URL. */
+  WRONG_HOST: object
+  REQUEST_TIMEOUT: object
   FORBIDDEN: object
   NOT_FOUND: { entity: string }
   CONFLICT: object
@@ -46,6 +49,7 @@ export const httpStatus = {
   UNAUTHENTICATED: 401,
   FORBIDDEN: 403,
   NOT_FOUND: 404,
+  REQUEST_TIMEOUT: 408,
   CONFLICT: 409,
   IDEMPOTENCY_CONFLICT: 409,
   PROMPT_NOT_QUEUED: 409,
@@ -56,6 +60,7 @@ export const httpStatus = {
   TASK_NOT_RESTORABLE: 409,
   PAYLOAD_TOO_LARGE: 413,
   IMPORT_TOO_LARGE: 413,
+  WRONG_HOST: 421,
   WORKSPACE_NOT_FOUND: 422,
   WORKSPACE_NOT_ALLOWED: 422,
   WORKSPACE_PUT_AWAY: 409,

@@ -19,7 +19,10 @@ export async function listen(context: RouteContext, secret: string, log: Log): P
   let streams = 0
   const expected = digest(`Bearer ${secret}`)
   const server = createServer((message, response) => {
-    const url = new URL(message.url ?? "/", "http://agentctl")
+    const address = `http://agentctl${message.url ?? "/"}`
+    // What throws here would leave the caller without an answer.
+    if (!URL.canParse(address)) return send(response, 400, { code: "INVALID_INPUT", message: "That is no address." })
+    const url = new URL(address)
     const isStream = url.pathname.endsWith("/events") || url.pathname.endsWith("/output")
     const work = async () => {
       if (!timingSafeEqual(digest(message.headers.authorization ?? ""), expected))

@@ -2,6 +2,7 @@ import { z } from "zod"
 import { AppError, httpStatus, isAppError, toErrorBody } from "../../lib/contracts/errors"
 import type { Caller } from "../auth"
 import { getServices, type Services } from "../services"
+import { bytesOf, readBody } from "./read-body"
 
 type Input<P, B, Q> = {
   services: Services
@@ -66,21 +67,28 @@ export function openRoute<B extends z.ZodType>(
 async function respond(request: Request, status: number, work: (services: Services) => Promise<unknown>): Promise<Response> {
   const services = getServices()
   try {
-    requireSameOrigin(request)
     const result = await work(services)
     if (result instanceof Response) return result
-    return status === 204 ? new Response(null, { status }) : Response.json(result, { status })
+    return status === 204 ? new Response(null, { status, headers: NOT_STORED }) : Response.json(result, { status, headers: NOT_STORED })
   } catch (error) {
     if (isAppError(error)) {
-      const headers: Record<string, string> =
-        error.code === "RATE_LIMITED"
-          ? { "retry-after": String((error.details as { retry_after_seconds: number }).retry_after_seconds) }
-          : {}
-      return Response.json(toErrorBody(error), { status: httpStatus[error.code], headers })
+      return errorResponse(error)
     }
     services.logger.error({ err: error, path: new URL(request.url).pathname }, "request failed")
-    return Response.json({ code: "INTERNAL", message: "Something went wrong on the server. Nothing was half-written." }, { status: 500 })
+    return Response.json(
+      { code: "INTERNAL", message: "Something went wrong on the server. Nothing was half-written." },
+      { status: 500, headers: NOT_STORED },
+    )
   }
+}
+
+/** Answers are somebody's own: no cache between here and their browser may keep one. */
+const NOT_STORED = { "cache-control": "no-store" }
+
+export function errorResponse(error: AppError): Response {
+  const wait =
+    error.code === "RATE_LIMITED" ? { "retry-after": String((error.details as { retry_after_seconds: number }).retry_after_seconds) } : {}
+  return Response.json(toErrorBody(error), { status: httpStatus[error.code], headers: { ...NOT_STORED, ...wait } })
 }
 
 const credentialsOf = (request: Request) => ({
@@ -88,38 +96,12 @@ const credentialsOf = (request: Request) => ({
   cookie: request.headers.get("cookie") ?? undefined,
 })
 
-/** A cookie is sent by the browser whoever wrote the page; the Origin says who did. Programs with tokens send none. */
-function requireSameOrigin(request: Request): void {
-  if (request.method === "GET" || request.method === "HEAD" || request.headers.has("authorization")) return
-  const origin = request.headers.get("origin")
-  if (origin !== null && hostOf(origin) !== request.headers.get("host"))
-    throw new AppError("FORBIDDEN", "This request came from another site.", {})
-}
-function hostOf(origin: string): string | null {
-  try {
-    return new URL(origin).host
-  } catch {
-    return null
-  }
-}
-
-const bytesOf = (request: Request) => (request.body ?? []) as unknown as AsyncIterable<Uint8Array>
-
 /** Room for JSON's escapes around the largest message that is allowed. */
 const ENVELOPE = 6
 
 async function readJson(request: Request, services: Services): Promise<unknown> {
-  const limit = services.config.max_message_bytes * ENVELOPE
-  const tooLarge = () => new AppError("PAYLOAD_TOO_LARGE", "The request is too large.", { limit_bytes: services.config.max_message_bytes })
-  if (Number(request.headers.get("content-length") ?? 0) > limit) throw tooLarge()
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of bytesOf(request)) {
-    size += chunk.byteLength
-    if (size > limit) throw tooLarge()
-    chunks.push(chunk)
-  }
-  const text = Buffer.concat(chunks).toString("utf8")
+  const limit = services.config.max_message_bytes
+  const text = (await readBody(request, { bytes: limit * ENVELOPE, told: limit })).toString("utf8")
   try {
     return text === "" ? {} : JSON.parse(text)
   } catch {

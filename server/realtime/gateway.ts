@@ -1,4 +1,4 @@
-import type { Server as HttpServer } from "node:http"
+import { type Server as HttpServer, type IncomingMessage, ServerResponse } from "node:http"
 import { Server, type Socket } from "socket.io"
 import { z } from "zod"
 import { AppError, type ErrorBody, isAppError, toErrorBody } from "../../lib/contracts/errors"
@@ -18,6 +18,7 @@ import {
 import { type Caller, type Credentials, requireSession } from "../auth"
 import { type Journal, journalGeneration } from "../journal"
 import type { Database } from "../platform/database"
+import type { RefusedAnswer } from "../platform/gate"
 import type { Logger } from "../platform/logger"
 import { requireCursor, type Sessions } from "../sessions"
 import type { Workers } from "../workers"
@@ -35,7 +36,7 @@ const MAX_SUBSCRIPTIONS = 100
 type Data = { caller: Caller; channels: Map<string, SessionChannel> }
 type GatewaySocket = Socket<ClientToServerEvents, ServerToClientEvents, Record<string, never>, Data>
 
-type Deps = {
+export type GatewayDeps = {
   http: HttpServer
   journal: Journal
   db: Database
@@ -43,7 +44,9 @@ type Deps = {
   workers: Workers
   workspace: Workspace
   currentUser: (credentials: Credentials) => Promise<Caller | null>
-  allowOrigin: (origin: string | undefined, host: string | undefined) => boolean
+  /** What a request is told that may not come in; null for one that may. */
+  refuse: (request: IncomingMessage) => RefusedAnswer | null
+  setHeaders: (request: IncomingMessage, response: ServerResponse) => void
   logger: Logger
 }
 
@@ -75,12 +78,21 @@ const OfSession = z.object({ session_id: z.string() })
 const Resume = z.object({ session_id: z.string(), fresh: z.boolean().optional() })
 
 /** Sockets only translate: who asks, for which session, from which cursor. */
-export function createGateway(deps: Deps) {
+export function createGateway(deps: GatewayDeps) {
   const io = new Server<ClientToServerEvents, ServerToClientEvents, Record<string, never>, Data>(deps.http, {
     destroyUpgrade: false,
     serveClient: false,
     maxHttpBufferSize: 1 << 20,
-    allowRequest: (request, done) => done(null, deps.allowOrigin(request.headers.origin, request.headers.host)),
+  })
+  // For every request and upgrade: `allowRequest` is asked only when a connection is made, and its id would then let anybody in.
+  io.engine.use((request: IncomingMessage, response: ServerResponse, next: (error?: Error) => void) => {
+    deps.setHeaders(request, response)
+    const refused = deps.refuse(request)
+    if (refused === null) return next()
+    // An upgrade has no response to write to: the error ends it.
+    if (!(response instanceof ServerResponse)) return next(new Error(refused.body))
+    response.writeHead(refused.status, { "content-type": refused.type })
+    response.end(refused.body)
   })
   const channelsOf = new Map<string, Set<SessionChannel>>()
   const rooms = createWorkerRooms()

@@ -1,2 +1,2 @@
-export { createGateway, type Gateway } from "./gateway"
+export { createGateway, type Gateway, type GatewayDeps } from "./gateway"
 export { createSessionChannel } from "./session-channel"

@@ -21,6 +21,7 @@ export class Browser {
       redirect: "manual",
       headers: {
         cookie: this.cookieHeader(),
+        "sec-fetch-site": "same-origin",
         ...(method === "GET" ? {} : { origin: this.rewake.url }),
         ...(init.json === undefined ? {} : { "content-type": "application/json" }),
         ...init.headers,
@@ -64,7 +65,7 @@ export class Browser {
       transports: ["websocket"],
       forceNew: true,
       reconnection: false,
-      extraHeaders: { cookie: this.cookieHeader(), ...headers },
+      extraHeaders: { cookie: this.cookieHeader(), origin: this.rewake.url, ...headers },
     })
     this.sockets.push(socket)
     const error = await new Promise<Error | null>((resolve) => {

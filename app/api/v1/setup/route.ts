@@ -1,4 +1,4 @@
-import { timingSafeEqual } from "node:crypto"
+import { createHash, timingSafeEqual } from "node:crypto"
 import { z } from "zod"
 import { AppError } from "@/lib/contracts/errors"
 import { Email, Password } from "@/lib/contracts/task"
@@ -15,4 +15,5 @@ export const POST = openRoute({ body: Setup, status: 201 }, async ({ services, b
   return { email }
 })
 
-const sameText = (a: string, b: string) => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))
+const digest = (text: string) => createHash("sha256").update(text).digest()
+const sameText = (a: string, b: string) => timingSafeEqual(digest(a), digest(b))
