@@ -1,5 +1,5 @@
 import { cn } from "@/components/ui/cn"
-import { formatCount } from "@/lib/client/format"
+import { formatCost, formatCount } from "@/lib/client/format"
 import type { AgentUsage } from "@/lib/contracts/agent-setup"
 
 /** From here on an agent begins to leave out what was said first. */
@@ -12,7 +12,7 @@ export function ContextUsage({ usage }: { usage: AgentUsage | null }) {
   if (!usage || usage.size <= 0) return null
   const part = Math.min(1, usage.used / usage.size)
   const percent = Math.round(part * 100)
-  const cost = usage.cost && new Intl.NumberFormat("en", { style: "currency", currency: usage.cost.currency }).format(usage.cost.amount)
+  const cost = usage.cost && formatCost(usage.cost)
   const words = `Context: ${percent} % used, ${formatCount(usage.used)} of ${formatCount(usage.size)} tokens${cost ? `, ${cost} so far` : ""}`
   return (
     <span

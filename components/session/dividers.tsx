@@ -7,6 +7,7 @@ import { Glyph } from "@/components/ui/glyph"
 import { runnableAgain } from "@/lib/client/ended-processes"
 import { filesWords, interruptionWords, receiptVerb } from "@/lib/client/event-words"
 import { formatBytes, formatMoment, formatSpan, plural } from "@/lib/client/format"
+import { lookUp } from "@/lib/client/look-up"
 import { useAgentName } from "@/lib/client/queries/agents"
 import type { Note, NoteItem, ReceiptItem, RunEnd, RunEndItem } from "@/lib/client/transcript-items"
 import { useSessionContext } from "./session-context"
@@ -49,7 +50,7 @@ export const RunEndRow = memo(function RunEndRow({ item }: { item: RunEndItem })
   )
 })
 
-const failedWords: Partial<Record<string, string>> = {
+const failedWords: Record<string, string> = {
   sign_in_needed: "The agent is not signed in.",
   rate_limited: "The model's rate limit is reached.",
   context_too_long: "The conversation is too long for the model.",
@@ -64,7 +65,7 @@ function FailedRun({ foldKey, end }: { foldKey: string; end: Extract<RunEnd, { o
       <div className="flex items-baseline gap-2">
         <Glyph name="cross" className="translate-y-[2px]" />
         <div className="min-w-0 break-words">
-          <span className="font-[530]">{failedWords[end.reason] ?? "This run failed."}</span>{" "}
+          <span className="font-[530]">{lookUp(failedWords, end.reason) ?? "This run failed."}</span>{" "}
           <span className="text-text-2">{end.message}</span>
           <div className="text-s text-text-2">
             What was said so far is kept.

@@ -18,6 +18,7 @@ import { cn } from "@/components/ui/cn"
 import { Glyph, type GlyphName } from "@/components/ui/glyph"
 import { diffLines } from "@/lib/client/diff-lines"
 import { formatSpan } from "@/lib/client/format"
+import { lookUp } from "@/lib/client/look-up"
 import type { ToolItem } from "@/lib/client/transcript-items"
 import type { ToolStatus } from "@/lib/contracts/events"
 import { ToolBody } from "./tool-body"
@@ -63,7 +64,7 @@ function summary(item: ToolItem): string {
 
 export const ToolCall = memo(function ToolCall({ item }: { item: ToolItem }) {
   const [open, toggle] = useFold(item.key)
-  const Icon = icons[item.toolKind] ?? Wrench
+  const Icon = lookUp(icons, item.toolKind) ?? Wrench
   return (
     <div className="overflow-hidden rounded-md border border-line-soft text-s">
       <button

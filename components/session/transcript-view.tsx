@@ -5,6 +5,7 @@ import { ArrowDown } from "lucide-react"
 import { useEffect, useLayoutEffect, useRef } from "react"
 import { buttonClass } from "@/components/ui/button"
 import type { Item, OpenRun } from "@/lib/client/transcript-items"
+import { RowBoundary } from "./row-boundary"
 import { TranscriptRow } from "./transcript-row"
 import { useFollowEnd } from "./use-follow-end"
 import { WorkingRow } from "./working-row"
@@ -84,7 +85,13 @@ export function TranscriptView({ items, run, hasOlder, loadingOlder, sent, onOld
                 className="absolute inset-x-0 top-0 px-[18px]"
                 style={{ transform: `translateY(${row.start}px)` }}
               >
-                {item ? <TranscriptRow item={item} /> : run && <WorkingRow run={run} />}
+                {item ? (
+                  <RowBoundary item={item}>
+                    <TranscriptRow item={item} />
+                  </RowBoundary>
+                ) : (
+                  run && <WorkingRow run={run} />
+                )}
               </div>
             )
           })}

@@ -1,4 +1,5 @@
 import type { AdminFilter, AdminSession, Recovery } from "@/lib/contracts/admin"
+import { lookUp } from "./look-up"
 
 /** What the status pages say; pure, so that one table of words serves table, cards and tests. */
 export const filterWords: Record<AdminFilter, string> = {
@@ -47,7 +48,7 @@ const outcomeWords: Record<string, string> = {
   not_mine: "another server had it",
   failed: "recovery failed",
 }
-export const outcomeSentence = (outcome: string) => outcomeWords[outcome] ?? outcome.replaceAll("_", " ")
+export const outcomeSentence = (outcome: string) => lookUp(outcomeWords, outcome) ?? outcome.replaceAll("_", " ")
 
 /** One that was killed is given its end by the next server, or by another one. */
 export const runningBoots = (recoveries: readonly Recovery[]): Set<string> =>

@@ -54,3 +54,9 @@ export function formatBytes(bytes: number): string {
 const count = new Intl.NumberFormat("en")
 export const formatCount = (n: number): string => count.format(n)
 export const plural = (n: number, one: string, many = `${one}s`) => `${n} ${n === 1 ? one : many}`
+
+/** An agent may count in a currency of its own, as in credits: that is shown as it says it. */
+export function formatCost({ amount, currency }: { amount: number; currency: string }): string {
+  if (/^[A-Z]{3}$/.test(currency)) return new Intl.NumberFormat("en", { style: "currency", currency }).format(amount)
+  return `${new Intl.NumberFormat("en").format(amount)} ${currency}`
+}

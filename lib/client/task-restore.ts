@@ -5,6 +5,7 @@ import type { SessionView, TaskView } from "@/lib/contracts/task"
 import { NetworkError } from "./api"
 import { errorSentence } from "./error-sentence"
 import { formatBytes, formatHours, formatMoment, plural } from "./format"
+import { lookUp } from "./look-up"
 import type { Comeback, Trouble } from "./transcript-items"
 
 /** How an expired task comes back, as far as the page can tell. Pure: the dialog, the strip and the tests ask here. */
@@ -72,7 +73,7 @@ const reasons: Record<string, string> = {
   history_missing: "The repository no longer has the commits that this task was based on.",
 }
 export const troubleSentence = ({ of, reason, message }: Trouble): string =>
-  reasons[reason] ?? (of === "agent" ? `The files are back, but the agent could not be started: ${message}` : message)
+  lookUp(reasons, reason) ?? (of === "agent" ? `The files are back, but the agent could not be started: ${message}` : message)
 
 /** "This code task was last active …": why the dialog asks at all. */
 export function expiryWords({ task_type, last_updated_at, expire_hours, files }: RestorePreview, now: number): string {

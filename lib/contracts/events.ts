@@ -3,13 +3,14 @@ import { AgentSetup, AgentUsage, OptionValues, RefusedOption, SignInMethod } fro
 import { Attachment } from "./attachments"
 import { ArchiveId, PromptId, WorkerId } from "./ids"
 import { AgentStrategy, InterruptionReason, SessionState, SessionStatus, SurvivalLevel } from "./status"
+import { Time } from "./time"
 import { Outcome, WaitKind, WaitOption } from "./waits"
 
 /**
  * Facts about a session, in the past tense: the journal's one vocabulary, flat as on the wire and in exports.
  * Changing a shape means adding a version, never editing one: old logs are read by the same code for years.
  */
-const base = { session_id: z.string(), seq: z.number().int().positive(), ts: z.string(), v: z.literal(1) }
+const base = { session_id: z.string(), seq: z.number().int().positive(), ts: Time, v: z.literal(1) }
 
 const run = { run_id: z.string() }
 /** Output of an agent that speaks outside a turn belongs to no run. */
@@ -113,7 +114,7 @@ export const SessionEvent = z.discriminatedUnion("kind", [
     ...run,
     ...token,
     wait_kind: WaitKind,
-    deadline_at: z.string(),
+    deadline_at: Time,
     title: z.string(),
     detail: z.string().nullable(),
     options: z.array(WaitOption),
@@ -131,7 +132,7 @@ export const SessionEvent = z.discriminatedUnion("kind", [
   e("spool.gap", { spool_id: z.string(), from: z.number().int(), to: z.number().int() }),
   e("record.rejected", { sha256: z.string(), reason: z.string() }),
 
-  e("token.minted", { ...token, ...run, wait_kind: WaitKind, request_id: z.string(), secret_sha256: z.string(), expires_at: z.string() }),
+  e("token.minted", { ...token, ...run, wait_kind: WaitKind, request_id: z.string(), secret_sha256: z.string(), expires_at: Time }),
   e("token.consumed", { ...token, outcome: Outcome, by: z.string() }),
   e("token.revoked", { ...token, reason: z.string() }),
   e("token.expired", token),

@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { Interruption, SessionState, SessionStatus } from "./status"
 import { AgentId, Runtime, TaskType } from "./task"
+import { Time } from "./time"
 import { Outcome, WaitKind } from "./waits"
 
 /**
@@ -13,8 +14,8 @@ export const SessionSnapshot = z.object({
   title: z.string(),
   working_dir: z.string().nullable(),
   provider: z.object({ type: z.string(), model: z.string().nullable() }),
-  created_at: z.string(),
-  updated_at: z.string(),
+  created_at: Time,
+  updated_at: Time,
   last_seq: z.number().int(),
   run: z
     .object({

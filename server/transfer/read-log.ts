@@ -1,4 +1,5 @@
 import { isTerminalKind, SessionEvent } from "../../lib/contracts/events"
+import { Time } from "../../lib/contracts/time"
 import type { SkippedRecord } from "../../lib/contracts/transfer"
 import { isDeeperThan } from "../../lib/json-depth"
 import { MAX_DEPTH, MAX_SEQ } from "./limits"
@@ -86,7 +87,7 @@ export async function* readLog(
       drop("seq_too_large")
       continue
     }
-    last = { seq: seq as number, ts: isTime(ts) ? ts : last.ts }
+    last = { seq: seq as number, ts: Time.safeParse(ts).data ?? last.ts }
     const parsed = SessionEvent.safeParse({ ...fields, session_id: sessionId, ...last, kind, v })
     let event = parsed.success ? parsed.data : null
     if (!event) skip({ file, line, reason: KINDS.has(kind) ? "malformed" : "unknown_kind", kept: true })
@@ -101,10 +102,6 @@ export async function* readLog(
     }
   }
 }
-
-/** Anything else would fail wherever a page or an index reads it as a time. */
-const isTime = (value: unknown): value is string => typeof value === "string" && ISO_TIME.test(value) && !Number.isNaN(Date.parse(value))
-const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/
 
 const KINDS = new Set<string>(SessionEvent.options.map((option) => option.shape.kind.value))
 
