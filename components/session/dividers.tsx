@@ -194,7 +194,7 @@ function noteWords(note: Note): ReactNode {
     case "gap":
       return `Some output was not kept (records ${note.from}–${note.to})`
     case "rejected":
-      return `One record could not be kept: ${note.reason}`
+      return <RejectedWords reason={note.reason} download={note.download} />
     case "options_refused":
       return note.refused.map(({ name, value, reason }) => `${name} could not be set to ${value}: ${reason}`).join(" ")
     case "fresh_start":
@@ -216,6 +216,19 @@ function noteWords(note: Note): ReactNode {
     case "continued":
       return <ContinuedWords agent={note.agent} />
   }
+}
+
+function RejectedWords({ reason, download }: { reason: string; download: string | null }) {
+  return (
+    <>
+      Not in the log: {reason}
+      {download !== null && (
+        <a href={download} download className="ml-2 text-text underline underline-offset-2">
+          Download
+        </a>
+      )}
+    </>
+  )
 }
 
 function ContinuedWords({ agent }: { agent: string }) {

@@ -21,7 +21,7 @@ export type FeedView = {
   readonly hasOlder: boolean
   readonly loadingOlder: boolean
 }
-type EventsPage = { events: SessionEvent[]; head_seq: number; generation: string }
+type EventsPage = { events: SessionEvent[]; more: boolean; head_seq: number; generation: string }
 
 /** The log of one session in this page: newest page first, then live events exactly once and in order, older pages behind. */
 export class SessionFeed {
@@ -84,7 +84,7 @@ export class SessionFeed {
     this.events = [...page.events, ...this.events]
     this.set({
       transcript: applyEvents(emptyTranscript(this.seed), this.events),
-      hasOlder: page.events.length === PAGE,
+      hasOlder: page.more,
       loadingOlder: false,
     })
   }
@@ -95,16 +95,17 @@ export class SessionFeed {
     const epoch = this.epoch
     this.set({ loadingOlder: true })
     const older: SessionEvent[][] = []
+    let complete = false
     for (let more = true; more; ) {
       const first = older[0]?.[0] ?? this.events[0]
       const page = first ? await this.fetchPage(first.seq).catch(() => null) : null
       if (epoch !== this.epoch) return
       if (!page || page.generation !== this.generation) break
       older.unshift(page.events)
-      more = page.events.length === PAGE
+      more = page.more
+      complete = !more
     }
     this.flush()
-    const complete = (older[0]?.length ?? PAGE) < PAGE
     this.events = [...older.flat(), ...this.events]
     this.set({ transcript: applyEvents(emptyTranscript(this.seed), this.events), hasOlder: !complete, loadingOlder: false })
   }
@@ -133,7 +134,7 @@ export class SessionFeed {
       if (epoch !== this.epoch) return
       this.generation = page.generation
       this.events = page.events
-      const hasOlder = page.events.length === PAGE
+      const hasOlder = page.more
       this.seed = hasOlder ? queue.prompts : []
       this.set({ phase: "ready", error: null, transcript: applyEvents(emptyTranscript(this.seed), this.events), hasOlder })
       this.follow()

@@ -53,7 +53,8 @@ export type Note =
   | { about: "resume_failed"; reason: string }
   | { about: "executor_error"; message: string; times: number }
   | { about: "gap"; from: number; to: number }
-  | { about: "rejected"; reason: string }
+  /** `download`: where what was left out can be had. */
+  | { about: "rejected"; reason: string; download: string | null }
   /** `undoable` until the memory is back, or something else took its place. */
   | { about: "fresh_start"; undoable: boolean }
   | { about: "memory_refused"; reason: string }

@@ -1,5 +1,6 @@
 import type { Attachment } from "@/lib/contracts/attachments"
 import type { EventKind, EventOf, SessionEvent } from "@/lib/contracts/events"
+import { Sha256 } from "@/lib/contracts/ids"
 import { joined, leadsTo } from "./join-receipts"
 import { noticeComeback, startWaking, unpacks } from "./transcript-comeback"
 import { base, type Draft, find, put } from "./transcript-draft"
@@ -218,7 +219,11 @@ function apply(draft: Draft, event: SessionEvent): void {
     case "spool.gap":
       return note(draft, event, { about: "gap", from: event.from, to: event.to })
     case "record.rejected":
-      return note(draft, event, { about: "rejected", reason: event.reason })
+      return note(draft, event, {
+        ...{ about: "rejected", reason: event.reason },
+        download:
+          event.kept && Sha256.safeParse(event.sha256).success ? `/api/v1/sessions/${event.session_id}/rejected/${event.sha256}` : null,
+      })
     case "recovery.receipt":
       return placeReceipt(draft, event)
     default:

@@ -130,7 +130,8 @@ export const SessionEvent = z.discriminatedUnion("kind", [
   e("run.late_outcome", { ...run, outcome: z.string() }),
 
   e("spool.gap", { spool_id: z.string(), from: z.number().int(), to: z.number().int() }),
-  e("record.rejected", { sha256: z.string(), reason: z.string() }),
+  /** `kept`: its bytes are beside the spool, for as long as the executor is there. */
+  e("record.rejected", { sha256: z.string(), reason: z.string(), kept: z.boolean().optional() }),
 
   e("token.minted", { ...token, ...run, wait_kind: WaitKind, request_id: z.string(), secret_sha256: z.string(), expires_at: Time }),
   e("token.consumed", { ...token, outcome: Outcome, by: z.string() }),

@@ -3,6 +3,7 @@ import { killPoint } from "../../lib/host/kill-point"
 import { Agent, type Begun, type Conversation } from "./acp/agent"
 import type { AgentExit } from "./acp/agent-process"
 import { Failure } from "./failure"
+import type { RejectedFiles } from "./rejected-files"
 import type { FactsFile } from "./session-facts"
 import type { Resolved, SessionManager } from "./session-manager"
 import type { Spool } from "./spool"
@@ -19,6 +20,7 @@ export interface SlotPlace {
   transcriptCopies: string
   /** What people attached to their messages; the agent may read it there. */
   attachments: string
+  rejected: RejectedFiles
   /** Told once, after the last output of an agent that had become ready. */
   ended(slot: AgentSlot, exit: AgentExit): Promise<void>
 }

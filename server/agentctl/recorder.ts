@@ -4,6 +4,7 @@ import { readUsage } from "./acp/setup"
 import { isConversation, isObject, mapToolOutput, mapUpdate, type ReadTerminal, terminalsIn } from "./acp/updates"
 import { DeltaCoalescer } from "./delta-coalescer"
 import { Failure } from "./failure"
+import type { RejectedFiles, RejectedWriter } from "./rejected-files"
 import type { Spool } from "./spool"
 
 /** How often a running command's output is repeated into the spool. */
@@ -21,13 +22,23 @@ export class Recorder {
   private replayed = 0
   private firstReplay: () => void = () => undefined
   runId: string | null = null
+  /** The rest of a message that is too long; it follows the message by name. */
+  private overflowing: RejectedWriter | null = null
 
   constructor(
     private readonly spool: Spool,
     private readonly readTerminal: ReadTerminal,
+    private readonly rejected: RejectedFiles,
   ) {
     this.coalescer = new DeltaCoalescer(
-      (delta) => this.append({ kind: "message.delta", run_id: this.runId, ...delta }),
+      {
+        emit: (delta) => this.append({ kind: "message.delta", run_id: this.runId, ...delta }),
+        overflow: (text) => {
+          this.overflowing ??= this.rejected.begin()
+          this.overflowing.write(Buffer.from(text))
+        },
+        ended: () => this.nameOverflow(),
+      },
       () => `msg_${randomUUID()}`,
     )
   }
@@ -105,6 +116,13 @@ export class Recorder {
       // The session was deleted while its agent was still talking.
       if (!(error instanceof Failure)) throw error
     }
+  }
+
+  private nameOverflow(): void {
+    if (!this.overflowing) return
+    const { sha256, bytes, kept } = this.overflowing.end()
+    this.overflowing = null
+    this.append({ kind: "record.rejected", sha256, reason: `the last ${bytes} bytes of a message that is too long`, kept })
   }
 
   private cancelRefresh(terminalId: string): void {

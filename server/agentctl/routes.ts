@@ -24,6 +24,7 @@ import { Failure } from "./failure"
 import { sendHistory, streamOutput } from "./pty/output-stream"
 import type { Sessions } from "./sessions"
 import { streamEvents } from "./stream-events"
+import { sendFile } from "./workspace-files/send-file"
 import type { WorkspaceViews } from "./workspace-routes"
 
 export interface Request {
@@ -104,6 +105,12 @@ async function answerForSession(context: RouteContext, request: Request, id: str
   if (route === "PUT restore/*") {
     const body = parse(PutRestore, await request.body())
     return restores.put(await sessions.enter(id, epochOf(request)), parse(ArchiveId, item), body)
+  }
+  if (route === "GET rejected/*") {
+    const file = await (await sessions.find(id)).rejected.find(parse(Sha256, item))
+    if (!file) throw new Failure("PATH_MISSING", "Nothing of that name was kept.")
+    await sendFile(file.folder, file.name, request.header("range"), request.response)
+    return undefined
   }
   if (route === "GET ptys") return { ptys: await (await sessions.find(id)).ptys.list() }
   if (route === "GET ptys/*/output") {

@@ -13,6 +13,7 @@ import type { Log } from "./log"
 import { endProcesses } from "./process-tree"
 import type { PromptLedger } from "./prompt-ledger"
 import type { Ptys } from "./pty/ptys"
+import type { RejectedFiles } from "./rejected-files"
 import { createSerial } from "./serial"
 import type { FactsFile, RecordedProcess } from "./session-facts"
 import type { SessionManager } from "./session-manager"
@@ -24,6 +25,7 @@ export interface SessionParts {
   dataDir: string
   facts: FactsFile
   spool: Spool
+  rejected: RejectedFiles
   ledger: PromptLedger
   manager: SessionManager
   ptys: Ptys
@@ -60,6 +62,10 @@ export class Session {
 
   get spool(): Spool {
     return this.parts.spool
+  }
+
+  get rejected(): RejectedFiles {
+    return this.parts.rejected
   }
 
   get ptys(): Ptys {
@@ -186,13 +192,14 @@ export class Session {
     }
     if (this.isAgentUp()) throw new Failure("AGENT_BUSY", "Another agent is up in this session.")
     if (this.parts.shuttingDown()) throw new Failure("INTERNAL", "The daemon is ending.")
-    const { id, facts, spool, manager, dataDir } = this.parts
+    const { id, facts, spool, rejected, manager, dataDir } = this.parts
     const workspace = facts.facts.workspace?.path
     if (!workspace || !existsSync(workspace)) throw new Failure("WORKSPACE_MISSING", "The session's workspace does not exist.")
     const ended = (s: AgentSlot, exit: AgentExit) => this.agentEnded(s, exit)
     this.slot = new AgentSlot(body, {
       sessionId: id,
       spool,
+      rejected,
       facts,
       manager,
       workspace,

@@ -7,6 +7,7 @@ import type { Log } from "./log"
 import { findMarked, type MarkedProcess } from "./process-tree"
 import { PromptLedger } from "./prompt-ledger"
 import { Ptys } from "./pty/ptys"
+import { RejectedFiles } from "./rejected-files"
 import { createKeyedSerial } from "./serial"
 import { Session } from "./session"
 import { FactsFile } from "./session-facts"
@@ -148,11 +149,12 @@ export class Sessions {
     const strays = this.strays.filter((p) => p.session_id === id)
     const facts = await FactsFile.open(this.file(id, "state.json"), id)
     const ledger = await PromptLedger.open(this.file(id, "prompts.jsonl"))
-    const spool = await Spool.open(this.file(id, "messages.jsonl"), id, this.limits, log)
+    const rejected = new RejectedFiles(this.file(id, "rejected"))
+    const spool = await Spool.open(this.file(id, "messages.jsonl"), id, this.limits, rejected, log)
     const shuttingDown = () => this.shuttingDown
     const manager = new SessionManager(this.folder, id)
     const ptys = new Ptys({ sessionId: id, dataDir, shuttingDown, log })
-    const session = new Session({ id, dataDir, facts, spool, ledger, manager, ptys, workspaces, strays, shuttingDown, log })
+    const session = new Session({ id, dataDir, facts, spool, rejected, ledger, manager, ptys, workspaces, strays, shuttingDown, log })
     await session.endPredecessor()
     return session
   }

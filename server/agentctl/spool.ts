@@ -2,8 +2,8 @@ import type { NewSpoolRecord } from "../../lib/contracts/agentctl/protocol"
 import { killPoint } from "../../lib/host/kill-point"
 import { Failure } from "./failure"
 import type { Log } from "./log"
+import type { RejectedFiles } from "./rejected-files"
 import { cutSpoolFile, openSpoolFile, type SpoolFile, writeAll } from "./spool-file"
-import { sha256 } from "./spool-scan"
 
 export interface SpoolLimits {
   /** Above this many unacknowledged bytes the agent's output is no longer read: it waits, nothing is dropped. */
@@ -48,6 +48,7 @@ export class Spool {
     private readonly path: string,
     private readonly file: SpoolFile,
     private readonly limits: SpoolLimits,
+    private readonly rejected: RejectedFiles,
     private readonly log: Log,
   ) {
     this.assigned = file.head
@@ -57,10 +58,10 @@ export class Spool {
     this.keepFrom = file.header.first
   }
 
-  static async open(path: string, sessionId: string, limits: SpoolLimits, log: Log): Promise<Spool> {
+  static async open(path: string, sessionId: string, limits: SpoolLimits, rejected: RejectedFiles, log: Log): Promise<Spool> {
     const file = await openSpoolFile(path, sessionId)
     for (const repair of file.repairs) log.warn("spool.repaired", { session_id: sessionId, repair })
-    return new Spool(path, file, limits, log)
+    return new Spool(path, file, limits, rejected, log)
   }
 
   get id(): string {
@@ -85,11 +86,8 @@ export class Spool {
     const n = ++this.assigned
     let bytes = serialise(n, record)
     if (bytes.length > this.limits.recordBytes) {
-      bytes = serialise(n, {
-        kind: "record.rejected",
-        sha256: sha256(bytes),
-        reason: `${record.kind} of ${bytes.length} bytes is too large`,
-      })
+      const { sha256, kept } = this.rejected.keep(bytes)
+      bytes = serialise(n, { kind: "record.rejected", sha256, reason: `${record.kind} of ${bytes.length} bytes is too large`, kept })
     }
     this.pending.push({ n, bytes })
     this.pendingBytes += bytes.length

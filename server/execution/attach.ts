@@ -44,10 +44,10 @@ export async function openItemsOf(deps: ExecutionDeps, sessionId: string, firstS
   let items = NOTHING_OPEN
   if (firstSeq === null) return items
   for (let after = firstSeq - 1; ; ) {
-    const page = await deps.journal.read(sessionId, after, PAGE)
-    for (const event of page) items = foldOpenItems(items, event)
-    const last = page.at(-1)
-    if (!last || page.length < PAGE) return items
+    const { events, more } = await deps.journal.read(sessionId, after, PAGE)
+    for (const event of events) items = foldOpenItems(items, event)
+    const last = events.at(-1)
+    if (!last || !more) return items
     after = last.seq
   }
 }

@@ -35,8 +35,8 @@ async function conversationBefore(deps: ExecutionDeps, from: Continued | null, u
 
 /** A log that was imported can name any session: only the same person's is gone on with. */
 async function takenOver(deps: ExecutionDeps, sessionId: string, userId: string): Promise<Continued | null> {
-  const beginning = await deps.journal.readBefore(sessionId, 3, 2)
-  const continued = beginning.find((event): event is Continued => event.kind === "session.continued")
+  const { events } = await deps.journal.readBefore(sessionId, 3, 2)
+  const continued = events.find((event): event is Continued => event.kind === "session.continued")
   const source = continued && (await deps.db.session.findUnique({ where: { id: continued.from_session_id }, select: { user_id: true } }))
   return continued && source?.user_id === userId ? continued : null
 }
@@ -51,11 +51,11 @@ const briefing = (deps: ExecutionDeps, { from_agent, from_workspace }: Continued
 async function newestEvents(deps: ExecutionDeps, sessionId: string, before: number): Promise<SessionEvent[]> {
   const pages: SessionEvent[][] = []
   for (let end = before, count = 0; count < NEWEST_EVENTS; ) {
-    const page = await deps.journal.readBefore(sessionId, end, PAGE)
-    pages.unshift(page)
-    count += page.length
-    const first = page[0]
-    if (!first || page.length < PAGE) break
+    const { events, more } = await deps.journal.readBefore(sessionId, end, PAGE)
+    pages.unshift(events)
+    count += events.length
+    const first = events[0]
+    if (!first || !more) break
     end = first.seq
   }
   return pages.flat()

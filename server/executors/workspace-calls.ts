@@ -16,6 +16,7 @@ export function workspaceCalls({ ask, open, exchange, path }: Pick<Transport, "a
     /** Whole, in part, or 416. */
     openFile: (id: string, file: string, range: string | undefined) =>
       exchange({ method: "GET", path: path(id, "file"), query: { path: file }, headers: range ? { range } : {}, accept: [200, 206, 416] }),
+    openRejected: (id: string, sha256: string) => exchange({ method: "GET", path: path(id, "rejected", sha256), accept: [200] }),
     async putFile(id: string, epoch: number, file: string, body: AsyncIterable<Uint8Array>, conditions: UploadConditions) {
       const { if_match, if_none_match, content_length } = conditions
       const headers = {

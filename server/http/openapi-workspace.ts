@@ -33,6 +33,12 @@ export const workspaceCalls: Call[] = [
     status: 200,
   },
   {
+    method: "get",
+    path: "/sessions/{sessionId}/rejected/{sha256}",
+    summary: "What the agent said that was too large for the log, as it came",
+    status: 200,
+  },
+  {
     method: "put",
     path: "/sessions/{sessionId}/file",
     summary: "Write a file (its bytes as body); If-Match or If-None-Match guard what is there",

@@ -125,7 +125,7 @@ export const calls: Call[] = [
     summary: "Pages of the log",
     query: EventsQuery,
     status: 200,
-    answer: z.object({ events: z.array(SessionEvent), head_seq: z.number(), generation: z.string() }),
+    answer: z.object({ events: z.array(SessionEvent), more: z.boolean(), head_seq: z.number(), generation: z.string() }),
   },
   {
     method: "post",

@@ -61,23 +61,18 @@ export function openJournal({ writer, db, clock }: { writer: Writer; db: Databas
   }
 
   /** In order, after `after`; holes are legal, since deltas may be compacted away. */
-  async function read(sessionId: string, after: number, limit: number): Promise<SessionEvent[]> {
-    const rows = await db.sessionEvent.findMany({
-      where: { session_id: sessionId, seq: { gt: after } },
-      orderBy: { seq: "asc" },
-      take: limit,
-    })
-    return rows.map(parseRow)
+  async function read(sessionId: string, after: number, limit: number): Promise<Page> {
+    return readPage(limit, after, (from, take) =>
+      db.sessionEvent.findMany({ where: { session_id: sessionId, seq: { gt: from } }, orderBy: { seq: "asc" }, take }),
+    )
   }
 
   /** The page that ends just before `before`, in ascending order. */
-  async function readBefore(sessionId: string, before: number, limit: number): Promise<SessionEvent[]> {
-    const rows = await db.sessionEvent.findMany({
-      where: { session_id: sessionId, seq: { lt: before } },
-      orderBy: { seq: "desc" },
-      take: limit,
-    })
-    return rows.reverse().map(parseRow)
+  async function readBefore(sessionId: string, before: number, limit: number): Promise<Page> {
+    const { events, more } = await readPage(limit, before, (from, take) =>
+      db.sessionEvent.findMany({ where: { session_id: sessionId, seq: { lt: from } }, orderBy: { seq: "desc" }, take }),
+    )
+    return { events: events.reverse(), more }
   }
 
   async function head(sessionId: string): Promise<number> {
@@ -115,6 +110,32 @@ function toStored({ kind, ...fields }: NewEvent, ts: string): StoredEvent {
     terminal_run_id: isTerminalKind(kind) ? (fields as { run_id: string }).run_id : null,
     payload: JSON.stringify(fields),
   }
+}
+
+/** More is not answered at once, whatever was asked for: an agent may say things of megabytes. */
+const PAGE_BYTES = 4 * 1024 * 1024
+const FIRST_ROWS = 32
+
+/** `more`: it ended because it was full; there may be further ones. */
+export type Page = { events: SessionEvent[]; more: boolean }
+
+/** Up to `limit` events and PAGE_BYTES, at least one. Read in portions that grow while events are small, so that large ones are few. */
+async function readPage(limit: number, start: number, find: (from: number, take: number) => Promise<EventRow[]>): Promise<Page> {
+  const events: SessionEvent[] = []
+  let bytes = 0
+  let from = start
+  for (let take = FIRST_ROWS; events.length < limit && bytes < PAGE_BYTES; take *= 4) {
+    const wanted = Math.min(take, limit - events.length)
+    const rows = await find(from, wanted)
+    for (const row of rows) {
+      if (bytes >= PAGE_BYTES) return { events, more: true }
+      events.push(parseRow(row))
+      bytes += row.payload.length
+      from = row.seq
+    }
+    if (rows.length < wanted) return { events, more: false }
+  }
+  return { events, more: true }
 }
 
 type EventRow = { session_id: string; seq: number; ts: string; kind: string; v: number; payload: string }

@@ -38,11 +38,11 @@ export function createSessionChannel(journal: Journal, sessionId: string, after:
       while (!closed) {
         if (sink.isFull()) return sink.whenRoom(() => void catchUp())
         const known = announced
-        const page = await journal.read(sessionId, cursor, PAGE)
+        const { events, more } = await journal.read(sessionId, cursor, PAGE)
         if (closed) return
-        for (const event of page) push(event)
+        for (const event of events) push(event)
         // Whatever was announced before the question is in its answer, or was removed; only later news may be missing.
-        if (page.length < PAGE && announced === known) {
+        if (!more && announced === known) {
           live = true
           return
         }

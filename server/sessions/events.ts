@@ -11,12 +11,12 @@ export async function readEvents(
 ) {
   const session = await requireSession(deps.db, person, sessionId)
   requireCursor(page.after ?? 0, session.last_seq)
-  const events =
+  const { events, more } =
     page.before === undefined
       ? await deps.journal.read(session.id, page.after ?? 0, page.limit)
       : await deps.journal.readBefore(session.id, Math.min(page.before, 2_147_483_647), page.limit)
   const head_seq = Math.max(session.last_seq, events.at(-1)?.seq ?? 0)
-  return { events, head_seq, generation: await journalGeneration(deps.db) }
+  return { events, more, head_seq, generation: await journalGeneration(deps.db) }
 }
 
 /** A cursor beyond the head comes from another life of this journal: answering "nothing new" would hide everything. */

@@ -34,6 +34,12 @@ export function createWorkspace(given: Omit<WorkspaceDeps, "sendTurns">) {
       }
     },
 
+    /** What an agent said that was too large for the log; for as long as its executor is there. */
+    async rejected(person: Person, sessionId: string, sha256: string) {
+      const content = await ask(deps, person, sessionId, ({ client }) => client.openRejected(sessionId, sha256))
+      return { headers: fileHeaders(`${sha256}.txt`, true), content: content as AsyncIterable<Uint8Array> }
+    },
+
     async putFile(person: Person, sessionId: string, path: string, body: AsyncIterable<Uint8Array>, conditions: UploadConditions) {
       if (Number(conditions.content_length ?? 0) > MAX_UPLOAD_BYTES) {
         const message = `A file of at most ${MAX_UPLOAD_BYTES / 1024 / 1024} MB can be uploaded.`

@@ -36,9 +36,9 @@ describe.each(DATABASES)("the journal on %s", (database) => {
   const readAll = async (id: string, from = other.journal) => {
     const all: SessionEvent[] = []
     for (;;) {
-      const page = await from.read(id, all.at(-1)?.seq ?? 0, 1000)
-      all.push(...page)
-      if (page.length < 1000) return all
+      const { events, more } = await from.read(id, all.at(-1)?.seq ?? 0, 1000)
+      all.push(...events)
+      if (!more) return all
     }
   }
 
@@ -272,22 +272,49 @@ describe.each(DATABASES)("the journal on %s", (database) => {
     const expected = oneTo(25).filter((seq) => ![5, 6, 7, 20].includes(seq))
     const forwards: number[] = []
     for (let after = 0; ; after = forwards.at(-1) ?? 0) {
-      const page = numbersOf(await journal.read(session.id, after, 4))
-      forwards.push(...page)
-      if (page.length < 4) break
+      const { events, more } = await journal.read(session.id, after, 4)
+      forwards.push(...numbersOf(events))
+      if (!more) break
     }
     expect(forwards).toEqual(expected)
     let backwards: number[] = []
     for (let before = 1_000; ; before = backwards[0] ?? 1) {
-      const page = numbersOf(await journal.readBefore(session.id, before, 4))
+      const { events, more } = await journal.readBefore(session.id, before, 4)
+      const page = numbersOf(events)
       expect(page).toEqual([...page].sort((a, b) => a - b))
       backwards = [...page, ...backwards]
-      if (page.length < 4) break
+      if (!more) break
     }
     expect(backwards).toEqual(expected)
-    expect(await journal.read(session.id, 25, 10)).toEqual([])
-    expect(await journal.readBefore(session.id, 1, 10)).toEqual([])
+    expect(await journal.read(session.id, 25, 10)).toEqual({ events: [], more: false })
+    expect(await journal.readBefore(session.id, 1, 10)).toEqual({ events: [], more: false })
     await expect(journal.head("sess_unknown")).rejects.toMatchObject({ code: "NOT_FOUND" })
+  })
+
+  test("a page ends after four megabytes, and the next goes on behind it", async () => {
+    const session = await makeSession(journal)
+    const large = "x".repeat(3 * 1024 * 1024)
+    await journal.commit({ session, events: oneTo(5).map(() => delta(large)) })
+    await journal.commit({ session, events: oneTo(40).map((i) => delta(String(i))) })
+    const sizes: number[] = []
+    for (let after = 1, full = true; full; ) {
+      const { events, more } = await journal.read(session.id, after, 2000)
+      sizes.push(events.length)
+      after = events.at(-1)?.seq ?? after
+      full = more
+    }
+    expect(sizes).toEqual([2, 2, 41])
+    const { events, more } = await journal.readBefore(session.id, 7, 2000)
+    expect([numbersOf(events), more]).toEqual([[5, 6], true])
+  })
+
+  test.each([31, 32, 33, 160, 161])("a log of %i events is read to its end", async (count) => {
+    const session = await makeSession(journal)
+    await journal.commit({ session, events: oneTo(count - 1).map((i) => delta(String(i))) })
+    const forwards = await journal.read(session.id, 0, 2000)
+    expect([numbersOf(forwards.events), forwards.more]).toEqual([oneTo(count), false])
+    const backwards = await journal.readBefore(session.id, 1_000, 2000)
+    expect([numbersOf(backwards.events), backwards.more]).toEqual([oneTo(count), false])
   })
 
   test("a row of a kind this build does not know is shown, not lost", async () => {
@@ -303,7 +330,7 @@ describe.each(DATABASES)("the journal on %s", (database) => {
         payload: '{"what":"new"}',
       }),
     ])
-    const [, event] = await journal.read(session.id, 0, 10)
+    const [, event] = (await journal.read(session.id, 0, 10)).events
     expect(event).toMatchObject({ kind: "agent.update", seq: 2, update: { kind: "from.the.future", what: "new" } })
   })
 

@@ -130,6 +130,19 @@ async function answer(id, prompt) {
       await ask("terminal/release", { terminalId })
       return done(JSON.stringify({ exit: exit.result, output: output.result }))
     }
+    case "deep": {
+      const nested = (depth) => `${"[".repeat(depth)}${"]".repeat(depth)}`
+      const call = { sessionUpdate: "tool_call", toolCallId: "deep", title: "Deep", rawInput: "@" }
+      const message = { jsonrpc: "2.0", method: "session/update", params: { sessionId: "odd", update: call } }
+      process.stdout.write(`${JSON.stringify(message).replace('"@"', nested(20_000))}\n`)
+      return done("sent")
+    }
+    case "line":
+      update({ sessionUpdate: "long", payload: "z".repeat(17 * 1024 * 1024) })
+      return done("sent")
+    case "long":
+      for (let mebibyte = 0; mebibyte < 6; mebibyte++) text("agent_message_chunk", String(mebibyte).repeat(1024 * 1024))
+      return send({ id, result: { stopReason: "end_turn" } })
     case "huge":
       update({ sessionUpdate: "huge", payload: "y".repeat(9 * 1024 * 1024) })
       return done("sent")

@@ -196,12 +196,12 @@ export class Rewake {
   async events(sessionId: string, after = 0): Promise<SessionEvent[]> {
     const all: SessionEvent[] = []
     for (;;) {
-      const { body } = await this.api<{ events: SessionEvent[] }>(
+      const { body } = await this.api<{ events: SessionEvent[]; head_seq: number }>(
         "GET",
         `/api/v1/sessions/${sessionId}/events?after=${all.at(-1)?.seq ?? after}&limit=2000`,
       )
       all.push(...body.events)
-      if (body.events.length < 2000) return all
+      if (body.events.length === 0 || (all.at(-1)?.seq ?? 0) >= body.head_seq) return all
     }
   }
   /** Settles with the log once an event satisfies the condition. */

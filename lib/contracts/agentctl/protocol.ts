@@ -274,7 +274,8 @@ export const SpoolRecord = z.discriminatedUnion("kind", [
     reason: z.enum(["agent_error", "agent_exited", "protocol_error"]),
     message: z.string(),
   }),
-  r("record.rejected", { sha256: z.string(), reason: z.string() }),
+  /** `kept`: its bytes can be had by GET /sessions/{id}/rejected/{sha256}, for as long as the session is here. */
+  r("record.rejected", { sha256: z.string(), reason: z.string(), kept: z.boolean().optional() }),
 ])
 export type SpoolRecord = z.infer<typeof SpoolRecord>
 type Unplaced<E> = E extends SpoolRecord ? Omit<E, "n" | "ts"> : never

@@ -13,6 +13,7 @@ import { DURATIONS } from "../../../lib/host/durations"
 import { Failure, messageOf } from "../failure"
 import { Permissions } from "../permissions"
 import { Recorder } from "../recorder"
+import type { RejectedFiles } from "../rejected-files"
 import type { Spool } from "../spool"
 import { type AgentExit, AgentProcess, agentEnvironment, secretsIn } from "./agent-process"
 import { readTextFile, writeTextFile } from "./fs"
@@ -73,8 +74,9 @@ export class Agent {
     private readonly attachments: string,
     spool: Spool,
     env: NodeJS.ProcessEnv,
+    rejected: RejectedFiles,
   ) {
-    this.recorder = new Recorder(spool, (id) => this.terminals.snapshot(id))
+    this.recorder = new Recorder(spool, (id) => this.terminals.snapshot(id), rejected)
     this.permissions = new Permissions(this.recorder)
     this.terminals = new Terminals(workspace, env, (id, ended) => this.recorder.terminalChanged(id, ended))
     this.wire = openWire(process.stdin, process.stdout, {
@@ -82,8 +84,8 @@ export class Agent {
         if (!this.settings.update(params.update)) this.recorder.update(params.update)
       },
       garbage: (line) => process.keepStderr(Buffer.from(`${line.slice(0, 500)}\n`)),
-      oversized: (sha256, bytes) =>
-        this.recorder.record({ kind: "record.rejected", sha256, reason: `a message of ${bytes} bytes is too large` }),
+      beginRejected: () => rejected.begin(),
+      rejected: ({ sha256, kept }, reason) => this.recorder.record({ kind: "record.rejected", sha256, reason, kept }),
       room: () => spool.room(process.gone.signal),
     })
     this.connection = this.connect()
@@ -119,8 +121,9 @@ export class Agent {
     attachments: string
     dataDir: string
     spool: Spool
+    rejected: RejectedFiles
   }): Promise<Agent> {
-    const { sessionId, body, workspace, attachments, dataDir, spool } = options
+    const { sessionId, body, workspace, attachments, dataDir, spool, rejected } = options
     const env = agentEnvironment(dataDir, { sessionId, executionId: body.agent_execution_id }, body.env)
     const process = await AgentProcess.spawn({
       executionId: body.agent_execution_id,
@@ -131,7 +134,7 @@ export class Agent {
       dataDir,
       secrets: [...secretsIn(body.env), ...mcpSecrets(body.mcp_servers ?? [])],
     })
-    return new Agent(process, workspace, attachments, spool, env)
+    return new Agent(process, workspace, attachments, spool, env, rejected)
   }
 
   /** Up to a conversation that can be prompted. */

@@ -1,10 +1,14 @@
-import { createHash } from "node:crypto"
 import type { Readable, Writable } from "node:stream"
 import type { AnyMessage, Stream } from "@agentclientprotocol/sdk"
+import { isDeeperThan } from "../../../lib/json-depth"
+import { messageOf } from "../failure"
+import type { Rejected, RejectedWriter } from "../rejected-files"
 import { isObject } from "./updates"
 
 /** A longer line is not kept in memory; it is reported and skipped. */
-const MAX_LINE_BYTES = 32 * 1024 * 1024
+const MAX_LINE_BYTES = 16 * 1024 * 1024
+/** Deeper than anything an agent has to say. Much deeper could be parsed, and then not written again: writing overflows the stack. */
+const MAX_DEPTH = 64
 
 export interface Wire {
   stream: Stream
@@ -18,7 +22,9 @@ export interface WireHandlers {
   /** Every session/update, in order, also of kinds the SDK would drop. */
   update(params: Record<string, unknown>): void
   garbage(line: string): void
-  oversized(sha256: string, bytes: number): void
+  /** Takes what cannot be journalled, piece by piece. */
+  beginRejected(): RejectedWriter
+  rejected(what: Rejected, reason: string): void
   /** Waits while the session may not take more. */
   room(): Promise<void>
 }
@@ -37,8 +43,14 @@ export function openWire(stdin: Writable, stdout: Readable, handlers: WireHandle
   const readable = new ReadableStream<AnyMessage>(
     {
       async pull(controller) {
-        const next = await messages.next()
-        if (!next.done) return controller.enqueue(next.value)
+        try {
+          const next = await messages.next()
+          if (!next.done) return controller.enqueue(next.value)
+        } catch (error) {
+          // Unfinished, the agent would never count as gone, and its session would look alive for ever.
+          finish()
+          throw error
+        }
         finish()
         controller.close()
       },
@@ -70,11 +82,24 @@ async function* readMessages(stdout: Readable, handlers: WireHandlers): AsyncGen
     await handlers.room()
     const text = line.toString("utf8").trim()
     if (text === "") continue
+    const reject = (reason: string) => {
+      const writer = handlers.beginRejected()
+      writer.write(line)
+      handlers.rejected(writer.end(), reason)
+    }
+    if (isDeeperThan(text, MAX_DEPTH)) {
+      reject(`a message nested deeper than ${MAX_DEPTH} levels`)
+      continue
+    }
     const message = parseMessage(text)
     if (!message) {
       handlers.garbage(text)
     } else if ("method" in message && message.method === "session/update" && !("id" in message) && isObject(message.params)) {
-      handlers.update(message.params)
+      try {
+        handlers.update(message.params)
+      } catch (error) {
+        reject(`an update that could not be recorded: ${messageOf(error)}`)
+      }
     } else {
       yield message
       // The SDK passes answers and requests on in later ticks; an update that follows must not overtake them.
@@ -96,23 +121,22 @@ function parseMessage(text: string): AnyMessage | null {
 async function* readLines(stdout: Readable, handlers: WireHandlers): AsyncGenerator<Buffer> {
   let parts: Buffer[] = []
   let length = 0
-  let skipped: { hash: ReturnType<typeof createHash>; bytes: number } | null = null
+  let skipped: RejectedWriter | null = null
   const take = (bytes: Buffer) => {
-    if (skipped) {
-      skipped.hash.update(bytes)
-      skipped.bytes += bytes.length
-      return
-    }
+    if (skipped) return skipped.write(bytes)
     parts.push(bytes)
     length += bytes.length
     if (length <= MAX_LINE_BYTES) return
-    skipped = { hash: createHash("sha256"), bytes: length }
-    for (const part of parts) skipped.hash.update(part)
+    skipped = handlers.beginRejected()
+    for (const part of parts) skipped.write(part)
     parts = []
   }
   const end = (): Buffer | null => {
     const line = skipped ? null : Buffer.concat(parts)
-    if (skipped) handlers.oversized(skipped.hash.digest("hex"), skipped.bytes)
+    if (skipped) {
+      const what = skipped.end()
+      handlers.rejected(what, `a message of ${what.bytes} bytes is too large`)
+    }
     parts = []
     length = 0
     skipped = null

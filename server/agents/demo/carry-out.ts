@@ -5,6 +5,9 @@ import { newToolCallId, type Turn } from "./turn"
 
 const PLAN_ONLY = "I am in plan mode and change nothing."
 
+/** So many updates of a flood are one message; a longer one would be cut. */
+const FLOOD_UPDATES = 500
+
 /** Carries out one command. A cancelled turn rejects; its caller answers with the stop reason. */
 export async function carryOut(turn: Turn, command: Command): Promise<StopReason> {
   switch (command.kind) {
@@ -62,7 +65,7 @@ export async function carryOut(turn: Turn, command: Command): Promise<StopReason
     case "flood":
       for (let i = 1; i <= command.updates; i++) {
         turn.cancelled.throwIfAborted()
-        await turn.say(`${i}: ${"x".repeat(4096)}\n`)
+        await turn.say(`${i}: ${"x".repeat(4096)}\n`, `flood-${Math.ceil(i / FLOOD_UPDATES)}`)
         // Lets a cancellation in between two writes.
         await new Promise((resolve) => setImmediate(resolve))
       }

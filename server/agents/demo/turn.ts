@@ -40,9 +40,10 @@ export class Turn {
     return this.client.notify(methods.client.session.update, { sessionId: this.conversation.id, update })
   }
 
-  say(text: string): Promise<void> {
+  /** Text with another `messageId` is another message. */
+  say(text: string, messageId?: string): Promise<void> {
     this.spoken += text
-    return this.send({ sessionUpdate: "agent_message_chunk", content: { type: "text", text } })
+    return this.send({ sessionUpdate: "agent_message_chunk", content: { type: "text", text }, ...(messageId ? { messageId } : {}) })
   }
 
   think(text: string): Promise<void> {

@@ -5,13 +5,14 @@ import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import type { NewSpoolRecord, SpoolRecord } from "../../../lib/contracts/agentctl/protocol"
 import { silentLog } from "../../../server/agentctl/log"
+import { RejectedFiles } from "../../../server/agentctl/rejected-files"
 import { SPOOL_LIMITS, Spool } from "../../../server/agentctl/spool"
 
 let folder: string
 let path: string
 const opened: Spool[] = []
 const open = async (limits: Partial<typeof SPOOL_LIMITS> = {}) => {
-  const spool = await Spool.open(path, "sess_a", { ...SPOOL_LIMITS, ...limits }, silentLog)
+  const spool = await Spool.open(path, "sess_a", { ...SPOOL_LIMITS, ...limits }, new RejectedFiles(join(folder, "rejected")), silentLog)
   opened.push(spool)
   return spool
 }

@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import { createHash } from "node:crypto"
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import { SpoolRecord } from "../../../lib/contracts/agentctl/protocol"
@@ -118,12 +119,46 @@ test("an agent's error fails the turn and leaves the agent ready", async () => {
   expect(await say("sess_error", stream, "prm_2", "hello")).toBe("heard hello")
 })
 
-test("a record too large to keep leaves its fingerprint in its place", async () => {
-  await daemon.ready("sess_huge", oddAgent("plain"))
-  const stream = daemon.events("sess_huge")
-  expect(await say("sess_huge", stream, "prm_1", "huge")).toBe("sent")
-  expect(stream.find("record.rejected")?.sha256).toMatch(/^[0-9a-f]{64}$/)
+const rejectedBytes = async (id: string, sha256: string) => {
+  const { endpoint, secret } = daemon.file
+  const answer = await fetch(`${endpoint}/sessions/${id}/rejected/${sha256}`, { headers: { authorization: `Bearer ${secret}` } })
+  return { status: answer.status, bytes: Buffer.from(await answer.arrayBuffer()) }
+}
+const sha256Of = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex")
+
+test.each([
+  ["deep", 40_000],
+  ["line", 17 * 1024 * 1024],
+  ["huge", 9 * 1024 * 1024],
+])("%s: what cannot be journalled is named, kept as it came, and the agent goes on", async (command, least) => {
+  const id = `sess_${command}`
+  await daemon.ready(id, oddAgent("plain"))
+  const stream = daemon.events(id)
+  expect(await say(id, stream, "prm_1", command)).toBe("sent")
+  const { sha256 = "", kept } = stream.find("record.rejected") ?? {}
+  expect(kept).toBe(true)
+  const { status, bytes } = await rejectedBytes(id, sha256)
+  expect(status).toBe(200)
+  expect(bytes.length).toBeGreaterThan(least)
+  expect(sha256Of(bytes)).toBe(sha256)
+  expect(await say(id, stream, "prm_2", "hello")).toBe("heard hello")
   for (const record of stream.records) SpoolRecord.parse(record)
+  expect(await rejectedBytes(id, "0".repeat(64))).toMatchObject({ status: 404 })
+  expect(await rejectedBytes(id, "..%2F..%2Fx")).toMatchObject({ status: 400 })
+  await daemon.call("DELETE", `/sessions/${id}?generation=1`)
+  expect(readdirSync(join(daemon.dataDir, "sessions")).filter((name) => name.startsWith(`${id}.`))).toEqual([])
+})
+
+test("a message is four megabytes long; its rest is named and kept", async () => {
+  await daemon.ready("sess_long", oddAgent("plain"))
+  const stream = daemon.events("sess_long")
+  const said = await say("sess_long", stream, "prm_1", "long")
+  expect(said).toHaveLength(4 * 1024 * 1024)
+  expect(said.at(-1)).toBe("3")
+  const { sha256 = "", reason, kept } = stream.find("record.rejected") ?? {}
+  expect({ reason, kept }).toEqual({ reason: "the last 2097152 bytes of a message that is too long", kept: true })
+  const { bytes } = await rejectedBytes("sess_long", sha256)
+  expect(bytes.toString()).toBe("4".repeat(1024 * 1024) + "5".repeat(1024 * 1024))
 })
 
 test("files outside the workspace are refused, by any path and by any link", async () => {

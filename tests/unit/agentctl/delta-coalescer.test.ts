@@ -5,6 +5,8 @@ let now = 0
 let due: { at: number; job: () => void }[] = []
 let sent: Delta[] = []
 let ids = 0
+let overflowed: string[] = []
+let ended = 0
 const timers: Timers = {
   now: () => now,
   after: (ms, job) => {
@@ -27,8 +29,16 @@ beforeEach(() => {
   due = []
   sent = []
   ids = 0
+  overflowed = []
+  ended = 0
   coalescer = new DeltaCoalescer(
-    (delta) => sent.push(delta),
+    {
+      emit: (delta) => sent.push(delta),
+      overflow: (text) => overflowed.push(text),
+      ended: () => {
+        ended += 1
+      },
+    },
     () => `msg_${++ids}`,
     timers,
   )
@@ -76,4 +86,21 @@ test("an enormous chunk is divided between characters, never within one", () => 
   expect(sent.length).toBeGreaterThan(1)
   expect(texts().join("")).toBe(text)
   for (const piece of texts()) expect(Buffer.from(piece, "utf8").toString("utf8")).toBe(piece)
+})
+
+test("a message holds four million characters; the rest overflows in order, and the next message begins anew", () => {
+  const limit = 4 * 1024 * 1024
+  coalescer.push("agent", "x".repeat(limit - 1))
+  coalescer.push("agent", "\u{1f600}abc")
+  coalescer.push("agent", "def")
+  expect(texts().join("")).toHaveLength(limit - 1)
+  expect(overflowed).toEqual(["\u{1f600}abc", "def"])
+  expect(ended).toBe(0)
+  coalescer.endMessage()
+  expect(ended).toBe(1)
+  coalescer.push("agent", "new")
+  coalescer.endMessage()
+  expect(sent.at(-1)).toMatchObject({ message_id: "msg_2", content: "new" })
+  coalescer.endMessage()
+  expect(ended).toBe(2)
 })

@@ -12,12 +12,11 @@ function slowJournal(log: SessionEvent[]) {
   const reads: (() => void)[] = []
   const journal = {
     read: (_: string, after: number, limit: number) =>
-      new Promise<SessionEvent[]>((resolve) => {
+      new Promise<{ events: SessionEvent[]; more: boolean }>((resolve) => {
         // The database takes its snapshot somewhere between question and answer.
-        let page: SessionEvent[] | null = null
         reads.push(() => {
-          page = log.filter((one) => one.seq > after).slice(0, limit)
-          reads.push(() => resolve(page ?? []))
+          const events = log.filter((one) => one.seq > after).slice(0, limit)
+          reads.push(() => resolve({ events, more: events.length === limit }))
         })
       }),
   } as unknown as Journal
@@ -139,7 +138,7 @@ describe("a subscriber of a session", () => {
       read: async (_: string, after: number) => {
         asked += 1
         if (asked > 50) throw new Error("asked again and again")
-        return log.filter(({ seq }) => seq > after)
+        return { events: log.filter(({ seq }) => seq > after), more: false }
       },
     } as unknown as Journal
     const reader = slowReader(1_000)
