@@ -83,7 +83,11 @@ test.describe("on one server", () => {
     await expect(page.getByText("Aloof is not signed in. Transcript, queue and files are kept.")).toBeVisible()
     await page.getByRole("button", { name: "Sign in…" }).click()
     const dialog = page.getByRole("dialog", { name: "Sign in to Aloof" })
-    await expect(dialog.getByRole("listitem")).toHaveText([/API key.*A key of your own/, /Browser/, /Command line.*Opens a terminal here/])
+    await expect(dialog.getByRole("listitem")).toHaveText([
+      /API key.*A key of your own/,
+      /Browser/,
+      /Command line.*Runs in a new terminal:.*login/,
+    ])
     await dialog.getByRole("button", { name: /API key/ }).click()
     await expectTranscript(page).toContain("heard hello")
     await expect(page.getByText("is not signed in")).toHaveCount(0)
