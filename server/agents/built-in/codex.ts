@@ -13,9 +13,9 @@ export const codex = defineAgent({
     // A server that several tabs share would end with the tab that happened to start it.
     args: ["-c", "features.daemon_auto_start=false"],
     begin: [],
-    again: ["resume", "{id}"],
+    again: ["resume", "--", "{id}"],
     newest: ["resume", "--last"],
-    fork: ["fork", "{from}"],
+    fork: ["fork", "--", "{from}"],
     traces: (place) => ({ folder: sessionsOf(place), name: "^rollout-.*-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\\.jsonl$" }),
   },
   packages: [
