@@ -125,7 +125,8 @@ describe("terminal agents", () => {
     await shows(await look(tab), /ready/)
     rewake.killDaemon()
     await shows(await look(tab), /restored \d\d:\d\d, newest conversation of this folder/)
-    expect(starts("auggie")).toEqual(["", "--continue"])
+    // The divider is shown before the program runs.
+    await expect.poll(() => starts("auggie")).toEqual(["", "--continue"])
   })
 
   test("Amp makes a thread for each tab, continues it by its name, and forks it", async () => {
@@ -133,14 +134,15 @@ describe("terminal agents", () => {
     await shows(await look(tab), /ready/)
     rewake.killDaemon()
     await shows(await look(tab), /restored \d\d:\d\d, conversation continued/)
+    const goOn = `threads continue ${THREAD}`
+    await expect.poll(() => starts("amp")).toEqual(["threads new", goOn, goOn])
     const copy = await fork(tab)
     await shows(await look(copy), /ready/)
-    const goOn = `threads continue ${THREAD}`
     expect(starts("amp")).toEqual(["threads new", goOn, goOn, `threads fork ${THREAD}`])
     rewake.killDaemon()
     // Nothing tells which thread the copy is: the newest may be another's, and the divider says no more than is known.
     await shows(await look(copy), /restored \d\d:\d\d, newest conversation of this folder/)
-    expect(starts("amp").at(-1)).toBe("threads continue --last")
+    await expect.poll(() => starts("amp").at(-1)).toBe("threads continue --last")
   })
 
   test("what cannot be forked is refused: another type, another agent, one that cannot, an unknown tab, one whose conversation is unknown", async () => {
