@@ -23,8 +23,6 @@ export const IMPORT_LIMITS = {
 } as const
 export type ImportLimit = keyof typeof IMPORT_LIMITS
 
-/** Deeper nesting than any agent's record has; much deeper ends the process that writes it out again. */
-export const MAX_DEPTH = 64
 /** PostgreSQL's integer. A session beyond it could not take another event. */
 export const MAX_SEQ = 2 ** 31 - 1 - 1_000_000
 

@@ -1,8 +1,8 @@
 import { isTerminalKind, SessionEvent } from "../../lib/contracts/events"
 import { Time } from "../../lib/contracts/time"
 import type { SkippedRecord } from "../../lib/contracts/transfer"
-import { isDeeperThan } from "../../lib/json-depth"
-import { MAX_DEPTH, MAX_SEQ } from "./limits"
+import { isDeeperThan, MAX_JSON_DEPTH } from "../../lib/host/json-depth"
+import { MAX_SEQ } from "./limits"
 
 /** A record larger than this is not held in memory to be looked at. */
 const LONGEST_LINE = 16 * 1024 * 1024
@@ -65,7 +65,7 @@ export async function* readLog(
       if (text !== "") drop("not_json")
       continue
     }
-    if (isDeeperThan(clean, MAX_DEPTH)) {
+    if (isDeeperThan(clean, MAX_JSON_DEPTH)) {
       drop("too_deep")
       continue
     }

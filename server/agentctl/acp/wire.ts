@@ -1,14 +1,12 @@
 import type { Readable, Writable } from "node:stream"
 import type { AnyMessage, Stream } from "@agentclientprotocol/sdk"
-import { isDeeperThan } from "../../../lib/json-depth"
+import { isDeeperThan, MAX_JSON_DEPTH } from "../../../lib/host/json-depth"
 import { messageOf } from "../failure"
 import type { Rejected, RejectedWriter } from "../rejected-files"
 import { isObject } from "./updates"
 
 /** A longer line is not kept in memory; it is reported and skipped. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024
-/** Deeper than anything an agent has to say. Much deeper could be parsed, and then not written again: writing overflows the stack. */
-const MAX_DEPTH = 64
 
 export interface Wire {
   stream: Stream
@@ -87,8 +85,8 @@ async function* readMessages(stdout: Readable, handlers: WireHandlers): AsyncGen
       writer.write(line)
       handlers.rejected(writer.end(), reason)
     }
-    if (isDeeperThan(text, MAX_DEPTH)) {
-      reject(`a message nested deeper than ${MAX_DEPTH} levels`)
+    if (isDeeperThan(text, MAX_JSON_DEPTH)) {
+      reject(`a message nested deeper than ${MAX_JSON_DEPTH} levels`)
       continue
     }
     const message = parseMessage(text)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { SessionEvent } from "../../../lib/contracts/events"
-import { isDeeperThan } from "../../../lib/json-depth"
+import { isDeeperThan } from "../../../lib/host/json-depth"
 import { createReplay } from "../../../server/journal"
 import { createImportBudget, IMPORT_LIMITS, withinBytes } from "../../../server/transfer/limits"
 

@@ -1,3 +1,6 @@
+/** Deeper than anything an agent or a log has to say. */
+export const MAX_JSON_DEPTH = 64
+
 const OPEN = new Set([0x5b, 0x7b])
 const CLOSE = new Set([0x5d, 0x7d])
 const QUOTE = 0x22
