@@ -1,8 +1,21 @@
+import { z } from "zod"
+import type { Access } from "./api/call"
 import type { ErrorBody } from "./errors"
 import type { EventKind, SessionEvent } from "./events"
+import type { Scope } from "./people"
 import type { RestoreProgress } from "./restore"
 import type { SessionStatusReport } from "./status"
-import type { AttachWorker, WorkerAttached, WorkerExit, WorkerOutput, WorkerRedraw } from "./workers"
+import {
+  AckWorker,
+  AttachWorker,
+  DetachWorker,
+  ResizeWorker,
+  type WorkerAttached,
+  type WorkerExit,
+  WorkerInput,
+  type WorkerOutput,
+  type WorkerRedraw,
+} from "./workers"
 
 export type PushName =
   | "session.agentctl_starting"
@@ -67,3 +80,24 @@ export type ClientToServerEvents = {
   "worker.ack": (request: WhichWorker & { offset: number }) => void
   "worker.detach": (request: WhichWorker, ack?: Ack<object>) => void
 }
+
+const OfSession = z.object({ session_id: z.string() })
+
+/** Every request a socket may make: who may, what a token needs for it, and its shape. The gateway answers nothing that is not here. */
+export const socketRequests = {
+  "session.subscribe": {
+    access: "user",
+    scope: "read",
+    request: OfSession.extend({ after_seq: z.number().int().min(0), generation: z.string().optional() }),
+  },
+  "session.unsubscribe": { access: "user", scope: "read", request: OfSession },
+  "task.session.status": { access: "user", scope: "read", request: OfSession },
+  "task.session.resume": { access: "runner", scope: "write", request: OfSession.extend({ fresh: z.boolean().optional() }) },
+  "workspace.watch": { access: "user", scope: "read", request: OfSession },
+  "workspace.unwatch": { access: "user", scope: "read", request: OfSession },
+  "worker.attach": { access: "runner", scope: "write", request: AttachWorker },
+  "worker.input": { access: "runner", scope: "write", request: WorkerInput },
+  "worker.resize": { access: "runner", scope: "write", request: ResizeWorker },
+  "worker.ack": { access: "user", scope: "read", request: AckWorker },
+  "worker.detach": { access: "user", scope: "read", request: DetachWorker },
+} satisfies Record<keyof ClientToServerEvents, { access: Access; scope: Scope; request: z.ZodType }>

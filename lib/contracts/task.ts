@@ -119,7 +119,17 @@ export const EventsQuery = z.object({
 
 export const Role = z.enum(["user", "admin"])
 export type Role = z.infer<typeof Role>
-export const Me = z.object({ id: z.string(), email: z.string(), name: z.string(), role: Role })
+/** Whether this user may start or write anything in that runtime, and if not, why not. */
+const RuntimeAccess = z.object({ allowed: z.boolean(), reason: z.string().nullable() })
+export const Me = z.object({
+  id: z.string(),
+  email: z.string(),
+  name: z.string(),
+  role: Role,
+  /** False for somebody who signs in at a provider only. */
+  has_password: z.boolean(),
+  runtimes: z.object({ standalone: RuntimeAccess }),
+})
 export type Me = z.infer<typeof Me>
 export const Email = z.string().trim().toLowerCase().pipe(z.email())
 export const Password = z.string().min(10, "must have at least 10 characters").max(256)

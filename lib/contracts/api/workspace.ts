@@ -1,0 +1,108 @@
+import { z } from "zod"
+import {
+  Changes,
+  CommentsSent,
+  CommentView,
+  CreateComment,
+  DiffQuery,
+  FileDiff,
+  FileQuery,
+  FileWritten,
+  FolderListing,
+  FolderQuery,
+  PatchComment,
+  SendComments,
+} from "../workspace"
+import type { Call } from "./call"
+import { OfSession } from "./sessions"
+
+const OfComment = OfSession.extend({ commentId: z.string() })
+
+export const workspaceCalls = {
+  "GET /api/v1/sessions/{sessionId}/files": {
+    summary: "List one folder of the workspace",
+    access: "user",
+    params: OfSession,
+    query: FolderQuery,
+    status: 200,
+    answer: FolderListing,
+    errors: ["PATH_REFUSED", "WORKSPACE_PUT_AWAY"],
+  },
+  "GET /api/v1/sessions/{sessionId}/file": {
+    summary: "Get one file as it is, or a range of it; download=1 to save it",
+    access: "user",
+    params: OfSession,
+    query: FileQuery,
+    status: 200,
+    answer: "bytes",
+    errors: ["PATH_REFUSED", "WORKSPACE_PUT_AWAY"],
+  },
+  "PUT /api/v1/sessions/{sessionId}/file": {
+    summary: "Write a file (its bytes as body); If-Match or If-None-Match guard what is there",
+    access: "runner",
+    params: OfSession,
+    query: FileQuery,
+    upload: "application/octet-stream",
+    status: 200,
+    answer: FileWritten,
+    errors: ["PATH_REFUSED", "FILE_CONFLICT", "DISK_FULL", "WORKSPACE_PUT_AWAY"],
+    limit: "heavy",
+  },
+  "GET /api/v1/sessions/{sessionId}/diff": {
+    summary: "Get what changed, in short; with path and of, the change of one file",
+    access: "user",
+    params: OfSession,
+    query: DiffQuery,
+    status: 200,
+    answer: z.union([Changes, FileDiff]),
+    errors: ["NO_REPOSITORY", "PATH_REFUSED", "WORKSPACE_PUT_AWAY"],
+  },
+  "GET /api/v1/sessions/{sessionId}/comments": {
+    summary: "List comments on changed lines",
+    access: "user",
+    params: OfSession,
+    status: 200,
+    answer: z.object({ items: z.array(CommentView) }),
+  },
+  "POST /api/v1/sessions/{sessionId}/comments": {
+    summary: "Save a comment as a draft",
+    access: "user",
+    params: OfSession,
+    body: CreateComment,
+    status: 201,
+    answer: CommentView,
+    errors: ["CONFLICT"],
+  },
+  "PATCH /api/v1/sessions/{sessionId}/comments/{commentId}": {
+    summary: "Edit a draft",
+    access: "user",
+    params: OfComment,
+    body: PatchComment,
+    status: 200,
+    answer: CommentView,
+    errors: ["CONFLICT"],
+  },
+  "DELETE /api/v1/sessions/{sessionId}/comments/{commentId}": {
+    summary: "Remove a comment",
+    access: "user",
+    params: OfComment,
+    status: 204,
+  },
+  "POST /api/v1/sessions/{sessionId}/comments/send": {
+    summary: "Send all drafts to the agent as one message",
+    access: "runner",
+    params: OfSession,
+    body: SendComments,
+    status: 202,
+    answer: CommentsSent,
+    errors: ["CONFLICT", "TASK_EXPIRED_RESTORABLE", "SESSION_NOT_RESUMABLE", "QUEUE_FULL"],
+  },
+  "GET /api/v1/workspaces": {
+    summary: "List repositories under the allowed roots",
+    access: "runner",
+    query: z.object({ q: z.string().max(200).default("") }),
+    status: 200,
+    answer: z.object({ roots: z.array(z.string()), items: z.array(z.object({ path: z.string(), name: z.string() })) }),
+    limit: "heavy",
+  },
+} satisfies Record<string, Call>
