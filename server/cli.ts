@@ -5,14 +5,26 @@ import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 import { AgentctlFile } from "../lib/contracts/agentctl/protocol"
 import { isAppError } from "../lib/contracts/errors"
+import { CreateToken, TOKEN_DAYS } from "../lib/contracts/people"
 import { AgentId, Email } from "../lib/contracts/task"
 import { isSameProcess } from "../lib/host/process-identity"
-import { createApiTokens, createPeople } from "./auth"
+import { type Audit, createAudit, type Trail } from "./audit"
+import {
+  type ApiTokens,
+  createApiTokens,
+  createInvitations,
+  createPasswords,
+  createPeople,
+  type Invitations,
+  type People,
+  scopesOfRole,
+} from "./auth"
 import { createAgentctlClient } from "./executors"
 import { type Journal, openJournal, openWriter } from "./journal"
 import { realClock } from "./platform/clock"
 import { type Config, ConfigError, readConfig } from "./platform/config"
 import { type Database, openDatabase } from "./platform/database"
+import { createLogger } from "./platform/logger"
 import { migrate } from "./platform/migrate"
 import { examineAll, examineExport, exportToFolder, importSession, readExport } from "./transfer"
 import { migrationsFolder } from "./wiring"
@@ -33,30 +45,54 @@ async function run() {
   const config = readConfig()
   switch (command) {
     case "token":
-      return withDatabase(config, async ({ people, tokens }) => {
+      return withDatabase(config, async ({ people, tokens, trail }) => {
         const { values } = parseArgs({
           args: rest,
-          options: { user: { type: "string" }, name: { type: "string", default: "command line" } },
+          options: {
+            user: { type: "string" },
+            name: { type: "string", default: "command line" },
+            days: { type: "string", default: String(TOKEN_DAYS) },
+            scope: { type: "string", multiple: true },
+          },
         })
         const person = await people.byEmail(requireEmail(values.user, "--user"))
         if (!person) throw new Usage(`There is no user ${values.user}.`)
-        console.log((await tokens.issue(person.id, values.name)).token)
+        const most = { scopes: scopesOfRole(person.role), expires_at: null }
+        const wanted = CreateToken.safeParse({
+          name: values.name,
+          days: Number(values.days),
+          scopes: values.scope?.flatMap((list) => list.split(",")),
+        })
+        if (!wanted.success)
+          throw new Usage("--days is a number from 1 to 366; --scope is read, write or admin, and may be given several times.")
+        const { token } = await tokens.issue(person.id, { ...wanted.data, most }, ({ id, scopes, expires_at }) => [
+          trail.entry({
+            action: "token.created",
+            target: id,
+            details: { name: values.name, user: person.email, scopes: scopes.join(" "), expires_at },
+          }),
+        ])
+        console.log(token)
       })
     case "invite":
-      return withDatabase(config, async ({ people }) => {
+      return withDatabase(config, async ({ invitations, trail }) => {
         const { values } = parseArgs({ args: rest, options: { email: { type: "string" }, admin: { type: "boolean", default: false } } })
-        const { code } = await people.invite(null, { email: requireEmail(values.email, "--email"), role: values.admin ? "admin" : "user" })
+        const invitation = { email: requireEmail(values.email, "--email"), role: values.admin ? "admin" : "user" } as const
+        const { code } = await invitations.invite(null, invitation, (id) => [
+          trail.entry({ action: "invitation.created", target: id, details: invitation }),
+        ])
         console.log(`${config.public_url ?? runningUrl(config) ?? `http://${config.host}:${config.port}`}/invite?code=${code}`)
       })
     case "export":
-      return withDatabase(config, async ({ db }) => {
+      return withDatabase(config, async ({ db, audit, trail }) => {
         const { values } = parseArgs({ args: rest, options: { session: { type: "string" }, to: { type: "string", default: "." } } })
         const session = values.session ? await db.session.findUnique({ where: { id: values.session } }) : null
         if (!session) throw new Usage("--session needs the id of a session.")
         for (const name of await exportToFolder(db, session, resolve(values.to))) console.log(name)
+        await audit.write([trail.entry({ action: "session.exported", target: session.id, details: { owner_id: session.user_id } })])
       })
     case "import":
-      return withDatabase(config, async ({ db, journal, people }) => {
+      return withDatabase(config, async ({ db, journal, people, audit, trail }) => {
         const { values, positionals } = parseArgs({
           args: rest,
           options: { user: { type: "string" }, agent: { type: "string" } },
@@ -70,6 +106,7 @@ async function run() {
           repositoryOf: () => null,
           queueMax: config.queue_max,
         })
+        await audit.write([trail.entry({ action: "session.imported", target: result.session_id, details: { user: person.email } })])
         console.log(JSON.stringify(result, null, 2))
       })
     case "doctor":
@@ -79,7 +116,7 @@ async function run() {
     default:
       throw new Usage(
         [
-          "commands: token --user EMAIL, invite --email EMAIL [--admin], stop,",
+          "commands: token --user EMAIL [--days N] [--scope read|write|admin], invite --email EMAIL [--admin], stop,",
           "export --session ID [--to FOLDER], import FOLDER|FILE.tar --user EMAIL, doctor [FOLDER|FILE.tar]",
         ].join("\n"),
       )
@@ -98,8 +135,11 @@ async function withDatabase(
   work: (tools: {
     db: Database
     journal: Journal
-    people: ReturnType<typeof createPeople>
-    tokens: ReturnType<typeof createApiTokens>
+    people: People
+    invitations: Invitations
+    tokens: ApiTokens
+    audit: Audit
+    trail: Trail
   }) => Promise<void>,
 ) {
   await migrate(config.database, migrationsFolder(dirname(dist)))
@@ -107,8 +147,10 @@ async function withDatabase(
   const writer = openWriter(config.database, { script: new URL("./writer-thread.mjs", import.meta.url) })
   const journal = openJournal({ writer, db, clock: realClock })
   try {
-    const deps = { db, journal, clock: realClock }
-    await work({ ...deps, people: createPeople(deps), tokens: createApiTokens(deps) })
+    const deps = { db, journal, clock: realClock, passwords: createPasswords(), logger: createLogger("silent") }
+    const audit = createAudit(deps)
+    const trail = audit.trail(null, { caller: null, address: null, via: "command_line" })
+    await work({ ...deps, people: createPeople(deps), invitations: createInvitations(deps), tokens: createApiTokens(deps), audit, trail })
   } finally {
     await journal.close()
     await db.$disconnect()

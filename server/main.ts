@@ -7,6 +7,7 @@ import next from "next"
 import { lockFolder } from "../lib/host/folder-lock"
 import { processStartTime } from "../lib/host/process-identity"
 import { writePrivateFile } from "../lib/host/write-private-file"
+import { ADDRESS_HEADER, clientAddress } from "./platform/client-address"
 import { type Config, ConfigError, publishToNextAuth, readConfig } from "./platform/config"
 import { createGate, refusalOf, refusedAnswer } from "./platform/gate"
 import { createLogger } from "./platform/logger"
@@ -49,10 +50,15 @@ async function main() {
   })
   const port = await listenQuietly(http, config)
   const publicUrl = config.public_url ?? `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`
-  publishToNextAuth(publicUrl, config.auth_secret)
+  publishToNextAuth(publicUrl, config.auth_secrets[0] ?? "")
   const gate = createGate({ configured: config.public_url, host: config.host, port })
-  const setHeaders = (request: IncomingMessage, response: ServerResponse) =>
+  const addressOf = ({ socket, headers }: IncomingMessage) =>
+    clientAddress(socket.remoteAddress, String(headers["x-forwarded-for"] ?? ""), config.trusted_proxies)
+  const setHeaders = (request: IncomingMessage, response: ServerResponse) => {
+    // Routes see no socket: they are told the address by a header, which nobody outside may set.
+    request.headers[ADDRESS_HEADER] = addressOf(request)
     setSecurityHeaders(request, response, { dev: config.dev, https: publicUrl.startsWith("https:"), origins: gate.origins })
+  }
   const refuse = ({ method = "GET", url = "/", headers }: IncomingMessage) => {
     const refusal = refusalOf(gate, { method, url, headers })
     return refusal && refusedAnswer(refusal, url, publicUrl)
@@ -66,6 +72,7 @@ async function main() {
     publicUrl: () => publicUrl,
     refuse,
     setHeaders,
+    addressOf,
     // Another server may act for our sessions now; anything this one still did would be done twice.
     onLeaseLost: () => {
       logger.error("this server lost its lease and ends, so that it can do no harm")

@@ -1,7 +1,21 @@
+import type { Scope } from "../lib/contracts/people"
 import type { SystemStatus } from "./admin"
 import type { AgentRegistry, McpServers } from "./agents"
 import type { Attachments } from "./attachments"
-import type { ApiTokens, Caller, Credentials, People, SignInLimit } from "./auth"
+import type { Audit, Trail } from "./audit"
+import type {
+  ApiTokens,
+  Caller,
+  Credentials,
+  Identities,
+  Invitations,
+  People,
+  Person,
+  RateLimits,
+  RuntimeAccess,
+  SignInLimit,
+  SignIns,
+} from "./auth"
 import type { Config } from "./platform/config"
 import type { Database } from "./platform/database"
 import type { Logger } from "./platform/logger"
@@ -20,9 +34,15 @@ export type Services = {
   boot: Boot
   agents: AgentRegistry
   mcpServers: McpServers
+  audit: Audit
   people: People
+  invitations: Invitations
+  identities: Identities
   tokens: ApiTokens
+  signIns: SignIns
   signInLimit: SignInLimit
+  rateLimits: RateLimits
+  runtimeAccess: RuntimeAccess
   attachments: Attachments
   sessions: Sessions
   transfer: Transfer
@@ -31,6 +51,16 @@ export type Services = {
   admin: SystemStatus
   gateway: Gateway
   currentUser: (credentials: Credentials) => Promise<Caller | null>
+  signInWithPassword: (
+    given: { email: string; password: string; address: string; user_agent: string; device: string | null },
+    trail: Trail,
+  ) => Promise<{ person: Person; sign_in: string } | null>
+  endSignIn: (which: { user_id: string; sign_in: string }, address: string) => Promise<void>
+  /** Rights, sign-ins or tokens changed: sockets are closed and work is stopped, here and on the other servers. Returns at once. */
+  accessChanged: () => void
+  /** What a token made by this caller may have at most. */
+  mostOf: (caller: Caller) => { scopes: Scope[]; expires_at: string | null }
+  cookieSettings: () => { secret: string; secure: boolean }
   publicUrl: () => string
   /** The code of the one-time link; null once the first admin exists. */
   setupCode: () => string | null

@@ -14,7 +14,23 @@ import {
 } from "./agents"
 import { createArchiveStore } from "./archive"
 import { createAttachments } from "./attachments"
-import { createApiTokens, createCurrentUser, createPeople, createSignInLimit, newSecret } from "./auth"
+import { createAudit } from "./audit"
+import {
+  type Caller,
+  createApiTokens,
+  createCurrentUser,
+  createIdentities,
+  createInvitations,
+  createPasswords,
+  createPeople,
+  createRateLimits,
+  createRuntimeAccess,
+  createSignInLimit,
+  createSignIns,
+  newSecret,
+  scopesOfRole,
+  signInWithPassword,
+} from "./auth"
 import { type Coordinator, createCoordinator, createReach } from "./execution"
 import { createStandaloneExecutor, type Executors, installPrograms, notConfigured } from "./executors"
 import { noNotices, openJournal, openPostgresNotices, openWriter } from "./journal"
@@ -25,7 +41,15 @@ import type { Logger } from "./platform/logger"
 import { createMetrics } from "./platform/metrics"
 import { createGateway, type GatewayDeps } from "./realtime"
 import { createReaper, findExpired } from "./reaper"
-import { bootSweep, recoverBeforeItsTurn, settleRestoredBackup, startBoot, startTakeoverSweep, startWaitSweep } from "./recovery"
+import {
+  bootSweep,
+  createAccessSweep,
+  recoverBeforeItsTurn,
+  settleRestoredBackup,
+  startBoot,
+  startTakeoverSweep,
+  startWaitSweep,
+} from "./recovery"
 import { mintToken } from "./resume-tokens"
 import type { Services } from "./services"
 import { createSessions } from "./sessions"
@@ -45,6 +69,7 @@ export async function createServices(options: {
   publicUrl: () => string
   refuse: GatewayDeps["refuse"]
   setHeaders: GatewayDeps["setHeaders"]
+  addressOf: GatewayDeps["addressOf"]
   onLeaseLost: () => void
 }): Promise<Services & { recover: () => Promise<void>; close: () => Promise<void> }> {
   const { config, build, logger, http, publicUrl } = options
@@ -66,18 +91,20 @@ export async function createServices(options: {
     onLeaseLost: options.onLeaseLost,
   })
 
+  const audit = createAudit({ db, journal, clock, logger })
+  const access = createRuntimeAccess({ db, journal })
   const programs = installPrograms({ from: build.programs, data_dir: config.data_dir, build: build.id })
   const agents = await createAgentRegistry({
     builtIn: [...(config.demo_agents ? demoAgents({ programs, node: process.execPath }) : []), ...vendorAgents],
     fromFile: readAgentsFile(config.agents_file),
     custom: createCustomAgents({ db, journal, clock }),
-    variables: createAgentVariables({ db, journal, clock, secret: config.auth_secret }),
+    variables: createAgentVariables({ db, journal, clock, secret: config.auth_secrets[0] ?? "" }),
     installs: createInstalls({ folder: join(config.data_dir, "agents"), env: config.child_env, logger }),
     observations: await createObservations({ db, journal }),
     data_dir: config.data_dir,
     env: config.child_env,
   })
-  const mcpServers = createMcpServers({ db, journal, clock, secret: config.auth_secret })
+  const mcpServers = createMcpServers({ db, journal, clock, secret: config.auth_secrets[0] ?? "" })
   const executors: Executors = {
     standalone: createStandaloneExecutor({
       data_dir: config.data_dir,
@@ -104,17 +131,22 @@ export async function createServices(options: {
     data_dir: config.data_dir,
     archives: { store: archives, max_bytes: config.archive_max_bytes },
     onRestoreProgress: (userId, progress) => gateway.restoreProgress(userId, progress),
-    mint: () => mintToken(config.auth_secret, clock.now(), config.wait_deadline_hours),
+    mint: () => mintToken(config.auth_secrets[0] ?? "", clock.now(), config.wait_deadline_hours),
     max_retries: config.max_retries,
+    mayRun: access.isAllowed,
     isBootAlive: boot.isAlive,
     askOwner: (session_id, ask) => void notices.tell({ session_id, ask }).catch((error) => logger.warn({ err: error }, "owner not told")),
   })
 
-  const people = createPeople({ db, journal, clock })
+  const passwords = createPasswords()
+  const people = createPeople({ db, journal, clock, passwords })
+  const invitations = createInvitations({ db, journal, clock, passwords })
+  const identities = createIdentities({ db, journal, clock, passwords, invitations, domains: config.oidc?.domains ?? [] })
   const tokens = createApiTokens({ db, journal, clock })
+  const signIns = createSignIns({ db, journal, clock })
   const signInLimit = createSignInLimit()
   const secureCookie = publicUrl().startsWith("https:")
-  const currentUser = createCurrentUser({ people, tokens, secret: config.auth_secret, secureCookie })
+  const currentUser = createCurrentUser({ people, tokens, signIns, secrets: config.auth_secrets, secureCookie })
   const attachments = createAttachments({ db, journal, clock })
   const sessions = createSessions({
     db,
@@ -123,7 +155,7 @@ export async function createServices(options: {
     logger,
     config,
     agents,
-    people,
+    access,
     coordinator,
     removeArchive: (location) => archives.remove(location),
     boot_id: boot.id,
@@ -133,7 +165,7 @@ export async function createServices(options: {
     db,
     journal,
     clock,
-    requireStandalone: sessions.requireStandalone,
+    access,
     repositoryOf: sessions.usableRepository,
     queueMax: config.queue_max,
   })
@@ -149,8 +181,8 @@ export async function createServices(options: {
     hasExpired: sessions.hasExpired,
   }
   const reach = createReach({ db, executors, recover: (sessionId) => recoverBeforeItsTurn(sweepDeps, sessionId) })
-  const workers = createWorkers({ db, journal, clock, logger, agents, reach })
-  const workspace = createWorkspace({ db, journal, clock, logger, reach, append: sessions.append })
+  const workers = createWorkers({ db, journal, clock, logger, agents, access, reach })
+  const workspace = createWorkspace({ db, journal, clock, logger, access, reach, append: sessions.append })
   const gateway = createGateway({
     http,
     journal,
@@ -159,11 +191,37 @@ export async function createServices(options: {
     workers,
     workspace,
     currentUser,
+    standings,
+    addressOf: options.addressOf,
+    audit,
     logger,
     refuse: options.refuse,
     setHeaders: options.setHeaders,
   })
-  notices.listen(({ session_id, head, ask }) => {
+  const accessSweep = createAccessSweep({ db, access, boot, audit, logger, stopWork: sessions.stopWork })
+  /** What a socket was opened with, compared with what is true now: the credential lives, the role and the rights are the same. */
+  async function standings(callers: readonly Caller[]): Promise<(string | null)[]> {
+    const idsVia = (via: Caller["via"]) => [...new Set(callers.filter((caller) => caller.via === via).map((one) => one.credential_id))]
+    const live = { browser: await signIns.live(idsVia("browser")), token: await tokens.live(idsVia("token")) }
+    const rights = new Map<string, string | null>()
+    for (const { person } of callers) {
+      if (rights.has(person.id)) continue
+      const user = await people.byId(person.id)
+      rights.set(person.id, user && `${user.role} ${await access.isAllowed(user.id, "standalone")}`)
+    }
+    return callers.map((caller) => (live[caller.via].has(caller.credential_id) ? (rights.get(caller.person.id) ?? null) : null))
+  }
+  function enforceAccess() {
+    gateway.recheck().catch((error) => logger.warn({ err: error }, "sockets were not compared with their users' rights"))
+    void accessSweep.changed()
+  }
+  function accessChanged() {
+    enforceAccess()
+    notices.tell({ access_changed: true }).catch((error) => logger.warn({ err: error }, "other servers not told of changed rights"))
+  }
+  notices.listen((notice) => {
+    if ("access_changed" in notice) return enforceAccess()
+    const { session_id, head, ask } = notice
     coordinator.heard(session_id, ask ?? null)
     if (head !== undefined) gateway.grewTo(session_id, head).catch((error) => logger.warn({ err: error }, "notice not passed on"))
   })
@@ -174,6 +232,7 @@ export async function createServices(options: {
     const queued = await db.prompt.findMany({ where: { state: "queued" }, distinct: ["session_id"], select: { session_id: true } })
     for (const id of new Set([...coordinator.ownedSessions(), ...queued.map((prompt) => prompt.session_id)])) coordinator.heard(id, {})
     await gateway.lookAgain()
+    enforceAccess()
   }
   const waitSweep = startWaitSweep({ db, coordinator, clock, logger })
   let takeoverSweep: { stop: () => void } | null = null
@@ -190,9 +249,15 @@ export async function createServices(options: {
     boot,
     agents,
     mcpServers,
+    audit,
     people,
+    invitations,
+    identities,
     tokens,
+    signIns,
     signInLimit,
+    rateLimits: createRateLimits(),
+    runtimeAccess: access,
     attachments,
     sessions,
     transfer,
@@ -209,6 +274,21 @@ export async function createServices(options: {
     }),
     gateway,
     currentUser,
+    signInWithPassword: (given, trail) => signInWithPassword({ db, journal, passwords, signIns, signInLimit }, given, trail),
+    async endSignIn({ user_id, sign_in }, address) {
+      const user = await db.user.findUnique({ where: { id: user_id } })
+      const caller = user && { person: user, via: "browser" as const, credential_id: sign_in }
+      // Ended before, by an admin or by time: signing out of it is no error.
+      const trail = audit.trail("sign_in.ended", { caller, address })
+      await signIns.end(user_id, sign_in, [trail.entry({ target: sign_in })]).catch(() => {})
+      accessChanged()
+    },
+    accessChanged,
+    mostOf: ({ person, scopes, via, expires_at }) => {
+      const own = scopesOfRole(person.role)
+      return via === "token" ? { scopes: own.filter((scope) => scopes?.includes(scope)), expires_at } : { scopes: own, expires_at: null }
+    },
+    cookieSettings: () => ({ secret: config.auth_secrets[0] ?? "", secure: secureCookie }),
     publicUrl,
     setupCode: () => setupCode,
     firstAdminMade: () => {
@@ -225,6 +305,7 @@ export async function createServices(options: {
       ready = true
       await bootSweep(sweepDeps, restored)
       takeoverSweep = startTakeoverSweep(sweepDeps)
+      accessSweep.start()
       reaper.start()
       const deleted = await db.task.findMany({ where: { deleted_at: { not: null } }, select: { id: true } })
       for (const { id } of deleted)
@@ -234,6 +315,7 @@ export async function createServices(options: {
       ready = false
       waitSweep.stop()
       takeoverSweep?.stop()
+      await accessSweep.stop()
       workers.stop()
       await reaper.stop()
       await gateway.close()

@@ -40,7 +40,7 @@ export const api = {
 
 export type CallName = keyof typeof api
 type Api = typeof api
-type Part<K extends CallName, P extends keyof Call> = Api[K] extends Record<P, infer S> ? S : never
+type Part<K extends CallName, P extends keyof Call> = Api[K] extends Record<P, infer S> ? S : undefined
 type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined
 type Given<S> = S extends z.ZodType ? z.input<S> : undefined
 
@@ -53,7 +53,8 @@ export type GivenParams<K extends CallName> = Given<Part<K, "params">>
 export type GivenQuery<K extends CallName> = Given<Part<K, "query">>
 export type GivenBody<K extends CallName> = Given<Part<K, "body">>
 /** What is answered. */
-export type AnswerOf<K extends CallName> = Part<K, "answer"> extends infer S ? (S extends z.ZodType ? z.output<S> : undefined) : never
+export type AnswerOf<K extends CallName> =
+  Part<K, "answer"> extends infer S ? (S extends z.ZodType ? z.output<S> : S extends "bytes" ? "bytes" : undefined) : never
 
 export type CallsOf<A extends Call["access"]> = { [K in CallName]: Api[K]["access"] extends A ? K : never }[CallName]
 

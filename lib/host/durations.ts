@@ -23,6 +23,10 @@ export const DURATIONS = {
   closeRetryMs: 5_000,
   /** An agent that replayed nothing while it loaded its session may still be about to: its replay is awaited so long. */
   replayGraceMs: 2_000,
+  /** Too many wrong passwords on a device the account is known on: each further one waits so long, one after the other. */
+  signInSlowdownMs: 2_000,
+  /** How often open sockets are compared with the sign-ins and tokens they were opened with. */
+  socketCheckMs: 30_000,
 } satisfies Record<string, number>
 
 export type Durations = typeof DURATIONS

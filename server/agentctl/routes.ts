@@ -178,6 +178,10 @@ const CHANGES: Record<string, Change> = {
     await (await session.ptys.find(item)).input(parse(After, query.get("epoch")), body as Buffer)
     return {}
   },
+  "DELETE ptys": async (session) => {
+    await session.ptys.endAll()
+    return {}
+  },
   "DELETE ptys/*": (session, _, item) => session.ptys.remove(parse(WorkerId, item)),
   [ATTACHED]: async (session, body, item, _, query) => {
     await session.keepAttachment({ sha256: parse(Sha256, item), name: parse(AttachmentName, query.get("name")) }, body as Buffer)

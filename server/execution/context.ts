@@ -29,6 +29,8 @@ export type ExecutionDeps = {
   max_retries: number
   /** Asks the server that owns a session to act upon it. */
   askOwner: (sessionId: string, ask: { wake: boolean; fresh: boolean; sign_in: string | null }) => void
+  /** May this user start anything in this runtime? Asked before each start and delivery: a role may change while messages wait. */
+  mayRun: (userId: string, runtime: string) => Promise<boolean>
   /** Is this boot's server still there? A boot that is not has lost its sessions. */
   isBootAlive: (bootId: string) => Promise<boolean>
 }

@@ -165,6 +165,7 @@ export function createCoordinator(deps: ExecutionDeps) {
       })
       if (!prompt && !options.wake) return
       if (loaded.session.state === "ERROR" && !options.wake) return
+      if (!(await deps.mayRun(loaded.session.user_id, loaded.session.runtime))) return
       const attached = await wake(deps, live, loaded, attachTo, { fresh, sign_in })
       // One fresh start was asked for; looking at the queue again must not make it two.
       fresh = false
@@ -295,6 +296,24 @@ export function createCoordinator(deps: ExecutionDeps) {
         if (!live) throw new AppError("CONFLICT", "Another server is working on this session.", {})
         const client = await deps.executors[loaded.executor.runtime as Runtime].reconnect(loaded.executor)
         if (client) await refusalIsFinal(client.stopAgent(sessionId, live.owned.epoch))
+      }),
+
+    /**
+     * For a user who may not run anything here any more: ends the agent and every terminal's process. The output stays, and so does
+     * everything else. False: it could not be done yet.
+     */
+    stopEverything: (sessionId: string) =>
+      queue.run(sessionId, async (): Promise<boolean> => {
+        const loaded = await loadSession(deps.db, sessionId)
+        const live = loaded ? await own(loaded.session) : null
+        if (!loaded || !live) return false
+        const client = await deps.executors[loaded.executor.runtime as Runtime].reconnect(loaded.executor)
+        if (!client) return false
+        // Whoever took the session over since it was last at work has not read what it said meanwhile.
+        if (!live.reader) await recoverNow(sessionId)
+        await refusalIsFinal(client.stopAgent(sessionId, live.owned.epoch))
+        await refusalIsFinal(client.endPtys(sessionId, live.owned.epoch))
+        return true
       }),
 
     /** Ends the agent and removes the session from its daemon, workspace included. Refuses while the daemon cannot be reached. */

@@ -44,6 +44,8 @@ export function ptyCalls({ call, ask, open, path }: Pick<Transport, "call" | "as
       }),
     removePty: (id: string, epoch: number, workerId: string) =>
       call({ method: "DELETE", path: of(id, workerId), epoch, timeoutMs: PTY_TIMEOUT_MS }),
+    /** Ends every process of the session's terminals; their output stays. */
+    endPtys: (id: string, epoch: number) => call({ method: "DELETE", path: path(id, "ptys"), epoch, timeoutMs: PTY_TIMEOUT_MS }),
     putPtySize: (id: string, epoch: number, workerId: string, size: { cols: number; rows: number }) =>
       call({ method: "PUT", path: of(id, workerId, "size"), body: size, epoch }),
     ptyInput: (id: string, epoch: number, workerId: string, ptyEpoch: number, bytes: Uint8Array) =>

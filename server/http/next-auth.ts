@@ -1,38 +1,48 @@
-import { randomUUID } from "node:crypto"
+import { randomBytes } from "node:crypto"
 import { NextRequest } from "next/server"
 import NextAuth, { type AuthOptions } from "next-auth"
+import { encode } from "next-auth/jwt"
 import CredentialsProvider from "next-auth/providers/credentials"
+import { z } from "zod"
 import { isAppError } from "../../lib/contracts/errors"
 import { Email } from "../../lib/contracts/task"
-import type { People, SignInLimit } from "../auth"
-import { getServices } from "../services"
+import { type Person, readCookie, readSignInCookie, SIGN_IN_DAYS, sha256 } from "../auth"
+import { getServices, type Services } from "../services"
+import { cookie, forgetIntent, readIntent } from "./oidc-intent"
 import { readBody } from "./read-body"
-import { errorResponse } from "./route"
+import { addressOf, credentialsOf, errorResponse } from "./route"
 
-const THIRTY_DAYS = 30 * 24 * 3600
+const DAY_SECONDS = 24 * 3600
 /** An address, a password and a token, with room to spare. */
 const LARGEST_SIGN_IN = 16 * 1024
+const LONGEST_PASSWORD = 256
+/** Names a browser, not a user: one that has signed somebody in before is not shut out by strangers' guesses. */
+const DEVICE_COOKIE = "rewake.device"
+const DEVICE_DAYS = 365
 
 type Context = { params: Promise<{ nextauth: string[] }> }
 
 /** Built inside Next's bundle: next-auth's providers are CommonJS that only a bundler resolves as written. */
 export async function nextAuthHandler(request: Request, context: Context) {
-  let bounded: Request
+  const services = getServices()
+  const browser = browserOf(request)
   try {
-    bounded = await withBoundedBody(request)
+    const bounded = await withBoundedBody(request)
+    const signIn: SignInUnderWay = { done: null }
+    const response: Response = await NextAuth(bounded as never, context as never, createOptions(services, request, browser, signIn))
+    if (signIn.done === null) return response
+    const secure = isSecure(services)
+    response.headers.append("set-cookie", forgetIntent(secure))
+    if (browser.device === null)
+      response.headers.append(
+        "set-cookie",
+        cookie(DEVICE_COOKIE, browser.newDevice, { secure, seconds: DEVICE_DAYS * DAY_SECONDS, path: "/api/auth" }),
+      )
+    return response
   } catch (error) {
     if (isAppError(error)) return errorResponse(error)
     throw error
   }
-  const { people, signInLimit, config, gateway, publicUrl } = getServices()
-  const options = createNextAuthOptions({
-    people,
-    limit: signInLimit,
-    secret: config.auth_secret,
-    secureCookie: publicUrl().startsWith("https:"),
-    onSignOut: gateway.dropSignIn,
-  })
-  return NextAuth(bounded as never, context as never, options)
 }
 
 /** next-auth reads whatever it is sent, before it knows by whom. */
@@ -42,43 +52,153 @@ async function withBoundedBody(request: Request): Promise<Request> {
   return new NextRequest(request.url, { method: request.method, headers: request.headers, body: new Uint8Array(body) })
 }
 
-type Deps = { people: People; limit: SignInLimit; secret: string; secureCookie: boolean; onSignOut: (signIn: string) => void }
+type SignInUnderWay = { done: { person: Person; sign_in: string } | null }
+type Browser = ReturnType<typeof browserOf>
 
-function createNextAuthOptions({ people, limit, secret, secureCookie, onSignOut }: Deps): AuthOptions {
+function browserOf(request: Request) {
+  const device = readCookie(request.headers.get("cookie") ?? "", DEVICE_COOKIE)
+  return {
+    address: addressOf(request),
+    user_agent: request.headers.get("user-agent") ?? "",
+    device: device !== null && /^[\w-]{20,100}$/.test(device) ? device : null,
+    newDevice: randomBytes(24).toString("base64url"),
+  }
+}
+const isSecure = (services: Services) => services.publicUrl().startsWith("https:")
+
+/** Made for one request: who signs in is carried from the step that decides it to the one that makes the cookie. */
+function createOptions(services: Services, request: Request, browser: Browser, under: SignInUnderWay): AuthOptions {
+  const { config } = services
+  const [secret = ""] = config.auth_secrets
+  const trail = services.audit.trail(null, { caller: null, address: browser.address, via: "browser" })
   return {
     secret,
-    useSecureCookies: secureCookie,
-    session: { strategy: "jwt", maxAge: THIRTY_DAYS },
+    useSecureCookies: isSecure(services),
+    session: { strategy: "jwt", maxAge: SIGN_IN_DAYS * DAY_SECONDS },
+    jwt: {
+      encode: ({ token, maxAge }) => encode({ ...(token ? { token } : {}), secret, ...(maxAge === undefined ? {} : { maxAge }) }),
+      // A cookie of an older secret is still somebody's sign-in.
+      decode: async ({ token }) => (token ? readSignInCookie(token, config.auth_secrets) : null),
+    },
     pages: { signIn: "/login", error: "/login" },
     providers: [
       CredentialsProvider({
         credentials: { email: {}, password: {} },
         async authorize(credentials) {
           const email = Email.safeParse(credentials?.email)
-          if (!email.success || !credentials?.password) return null
+          const password = credentials?.password ?? ""
+          if (!email.success || password === "" || password.length > LONGEST_PASSWORD) return null
           try {
-            await limit.count(email.data)
+            const device = browser.device ?? browser.newDevice
+            const given = { email: email.data, password, address: browser.address, user_agent: browser.user_agent, device }
+            under.done = await services.signInWithPassword(given, trail)
           } catch (error) {
             // next-auth hands only the message of an error to the sign-in page.
             throw new Error(isAppError(error) ? error.code : "INTERNAL")
           }
-          const person = await people.verifySignIn(email.data, credentials.password)
-          if (person) await limit.forgive(email.data)
-          return person
+          return under.done?.person ?? null
         },
       }),
+      ...(config.oidc ? [oidcProvider(config.oidc)] : []),
     ],
     callbacks: {
-      jwt({ token, user }) {
-        if (!user) return token
-        return { ...token, auth_epoch: (user as { auth_epoch?: number }).auth_epoch ?? 0, sign_in: randomUUID() }
+      async signIn({ account, profile }) {
+        if (account?.provider !== "oidc") return true
+        const result = await signInAtProvider(services, request, browser, profile, trail)
+        if ("refused" in result) return `/login?error=${result.refused}`
+        under.done = result
+        return true
+      },
+      jwt({ token }) {
+        return under.done ? { sub: under.done.person.id, sign_in: under.done.sign_in } : token
       },
     },
     events: {
-      signOut({ token }) {
-        if (typeof token?.sign_in === "string") onSignOut(token.sign_in)
+      async signOut({ token }) {
+        if (typeof token?.sign_in !== "string" || typeof token.sub !== "string") return
+        await services.endSignIn({ user_id: token.sub, sign_in: token.sign_in }, browser.address)
       },
     },
-    logger: { error: () => {}, warn: () => {}, debug: () => {} },
+    logger: {
+      error: (code, metadata) => services.logger.warn({ code, reason: reasonOf(metadata) }, "a sign-in did not work"),
+      warn: () => {},
+      debug: () => {},
+    },
   }
+}
+
+/** The message only: what else next-auth adds may hold what was sent. */
+const reasonOf = (metadata: unknown): string => {
+  const error = metadata instanceof Error ? metadata : (metadata as { error?: unknown } | null)?.error
+  return error instanceof Error ? error.message.slice(0, 500) : ""
+}
+
+type Oidc = NonNullable<Services["config"]["oidc"]>
+const Profile = z.object({
+  sub: z.string().min(1).max(255),
+  email: z.string().max(320).nullish(),
+  // Some providers send it as text.
+  email_verified: z.union([z.boolean(), z.literal("true").transform(() => true), z.literal("false").transform(() => false)]).nullish(),
+  name: z.string().nullish(),
+})
+
+const oidcProvider = ({ issuer, client_id, client_secret }: Oidc) =>
+  ({
+    id: "oidc",
+    name: new URL(issuer).host,
+    type: "oauth",
+    wellKnown: `${issuer}/.well-known/openid-configuration`,
+    issuer,
+    clientId: client_id,
+    clientSecret: client_secret,
+    authorization: { params: { scope: "openid email profile" } },
+    idToken: true,
+    checks: ["pkce", "state", "nonce"],
+    userinfo: {
+      // Where the address stands differs: in the token, or only here. openid-client checks that both are about the same subject.
+      async request({ client, tokens }: { client: { userinfo: (tokens: unknown) => Promise<object> }; tokens: { claims(): object } }) {
+        return { ...tokens.claims(), ...(await client.userinfo(tokens)) }
+      },
+    },
+    profile: (claims: { sub: string }) => ({ id: claims.sub }),
+  }) as never as AuthOptions["providers"][number]
+
+type Refused = { refused: string }
+
+async function signInAtProvider(
+  services: Services,
+  request: Request,
+  browser: Browser,
+  profile: unknown,
+  trail: ReturnType<Services["audit"]["trail"]>,
+): Promise<{ person: Person; sign_in: string } | Refused> {
+  const parsed = Profile.safeParse(profile)
+  const oidc = services.config.oidc
+  if (!parsed.success || !oidc) return { refused: "PROVIDER" }
+  const { sub, email, email_verified, name } = parsed.data
+  const claims = { issuer: oidc.issuer, subject: sub, email: email ?? null, email_verified: email_verified === true, name: name ?? "" }
+  const intent = await readIntent(request, services.config.auth_secrets)
+  const current = intent?.kind === "connect" ? await services.currentUser({ ...credentialsOf(request), authorization: undefined }) : null
+  const resolved = await services.identities.resolve(claims, intent, current?.person ?? null)
+  const details = { method: "oidc", issuer: oidc.issuer }
+  const tell = (entry: Parameters<typeof trail.entry>[0]) => trail.entry(entry)
+  if ("refused" in resolved) {
+    const user = { id: null, email: claims.email ?? "" }
+    await services.audit.write([
+      tell({ action: "sign_in.failed", outcome: "failed", user, details: { ...details, reason: resolved.refused } }),
+    ])
+    return resolved
+  }
+  const { person, joined } = resolved
+  const user = { id: person.id, email: person.email }
+  const device_sha256 = sha256(browser.device ?? browser.newDevice)
+  const sign_in = await services.signIns.begin(person, {}, { method: "oidc", ...browser, device_sha256 }, (id) => [
+    ...(joined === "connected" ? [tell({ action: "identity.connected", user, details })] : []),
+    ...(joined === "invitation" ? [tell({ action: "invitation.accepted", user, details })] : []),
+    ...(joined === "domain" ? [tell({ action: "user.created", user, target: person.id, details })] : []),
+    tell({ action: "sign_in.succeeded", user, target: id, details }),
+  ])
+  // The browser goes on with the new sign-in; the one it had is over.
+  if (current && sign_in) await services.endSignIn({ user_id: person.id, sign_in: current.credential_id }, browser.address)
+  return sign_in === null ? { refused: "DISABLED" } : { person, sign_in }
 }

@@ -1,79 +1,122 @@
-import { z } from "zod"
+import type { z } from "zod"
+import {
+  type AnswerOf,
+  type BodyOf,
+  type Call,
+  type CallName,
+  type CallsOf,
+  callNamed,
+  type ParamsOf,
+  type QueryOf,
+  scopeOf,
+} from "../../lib/contracts/api"
 import { AppError, httpStatus, isAppError, toErrorBody } from "../../lib/contracts/errors"
+import type { Trail } from "../audit"
 import type { Caller } from "../auth"
+import { ADDRESS_HEADER } from "../platform/client-address"
 import { getServices, type Services } from "../services"
 import { bytesOf, readBody } from "./read-body"
 
-type Input<P, B, Q> = {
+type Asked<K extends CallName> = {
   services: Services
-  caller: Caller
-  person: Caller["person"]
-  params: P
-  body: B
-  query: Q
+  params: ParamsOf<K>
+  body: BodyOf<K>
+  query: QueryOf<K>
+  /** The client's network address. */
+  address: string
+  /** Its entry in the security log: written with the change itself where the change takes it, else after the call. */
+  trail: Trail
   /** The body as it arrives, for what is too large to be held. */
   stream: () => AsyncIterable<Uint8Array>
   header: (name: string) => string | null
 }
-type Schemas<P extends z.ZodType, B extends z.ZodType, Q extends z.ZodType> = {
-  params?: P
-  body?: B
-  query?: Q
-  status?: number
-  admin?: boolean
-}
-type Handler<P, B, Q> = (input: Input<P, B, Q>) => Promise<unknown>
+type SignedIn = { caller: Caller; person: Caller["person"] }
+/** What a call without an answer returns is not sent. */
+type Handled<K extends CallName> = AnswerOf<K> extends "bytes" ? Response : AnswerOf<K> extends undefined ? unknown : AnswerOf<K> | Response
 type Context = { params: Promise<unknown> }
+type OpenCall = CallsOf<"anyone">
+type SignedInCall = Exclude<CallName, OpenCall>
 
-const None = z.unknown()
-
-/** Everything a route does besides its one call: who, what, and how a failure is told. */
-export function route<P extends z.ZodType = typeof None, B extends z.ZodType = typeof None, Q extends z.ZodType = typeof None>(
-  schemas: Schemas<P, B, Q>,
-  handle: Handler<z.infer<P>, z.infer<B>, z.infer<Q>>,
-) {
+/** Everything a route does besides its one call, as its entry in the API table says: who, what, how often, and how a failure is told. */
+export function route<K extends SignedInCall>(name: K, handle: (asked: Asked<K> & SignedIn) => Promise<Handled<K>>) {
+  const { call, method } = callNamed(name)
   return (request: Request, context: Context) =>
-    respond(request, schemas.status ?? 200, async (services) => {
+    respond(request, call, async (services) => {
       const caller = await services.currentUser(credentialsOf(request))
       if (!caller) throw new AppError("UNAUTHENTICATED", "Sign in, or send a bearer token.", {})
-      if (schemas.admin && caller.person.role !== "admin") throw new AppError("FORBIDDEN", "Only admins may do this.", {})
-      const params = parse(schemas.params ?? None, await context.params) as z.infer<P>
-      const query = parse(schemas.query ?? None, Object.fromEntries(new URL(request.url).searchParams)) as z.infer<Q>
-      const body = (schemas.body ? parse(schemas.body, await readJson(request, services)) : undefined) as z.infer<B>
-      return handle({
-        services,
-        caller,
-        person: caller.person,
-        params,
-        body,
-        query,
-        stream: () => bytesOf(request),
-        header: (name) => request.headers.get(name),
+      const { person } = caller
+      const trail = services.audit.trail(call.audit ?? null, { caller, address: addressOf(request) })
+      return audited(trail, async () => {
+        if (call.access === "admin" && person.role !== "admin") throw new AppError("FORBIDDEN", "Only admins may do this.", {})
+        const scope = scopeOf(method, call)
+        if (caller.scopes && !caller.scopes.includes(scope))
+          throw new AppError("FORBIDDEN", `This token does not have the scope "${scope}".`, {})
+        await services.rateLimits.count(call.limit ?? "ordinary", person.id)
+        const asked = await parseRequest<K>(services, request, context, call, trail)
+        return handle({ ...asked, caller, person })
       })
     })
 }
 
-/** For the few routes that exist before anybody can sign in. */
-export function openRoute<B extends z.ZodType>(
-  schemas: { body: B; status?: number },
-  handle: (input: { services: Services; body: z.infer<B> }) => Promise<unknown>,
-) {
-  return (request: Request) =>
-    respond(request, schemas.status ?? 200, async (services) =>
-      handle({ services, body: parse(schemas.body, await readJson(request, services)) }),
-    )
+/** For the calls that anybody may make, signed in or not. */
+export function openRoute<K extends OpenCall>(name: K, handle: (asked: Asked<K>) => Promise<Handled<K>>) {
+  const { call } = callNamed(name)
+  return (request: Request, context: Context) =>
+    respond(request, call, async (services) => {
+      const address = addressOf(request)
+      const trail = services.audit.trail(call.audit ?? null, { caller: null, address })
+      return audited(trail, async () => {
+        await services.rateLimits.count(call.limit ?? "ordinary", address)
+        return handle(await parseRequest<K>(services, request, context, call, trail))
+      })
+    })
 }
 
-async function respond(request: Request, status: number, work: (services: Services) => Promise<unknown>): Promise<Response> {
+async function parseRequest<K extends CallName>(
+  services: Services,
+  request: Request,
+  context: Context,
+  call: Call,
+  trail: Trail,
+): Promise<Asked<K>> {
+  const parsed = {
+    params: call.params && parse(call.params, await context.params),
+    query: call.query && parse(call.query, Object.fromEntries(new URL(request.url).searchParams)),
+    body: call.body && parse(call.body, await readJson(request, services)),
+  }
+  const [target] = Object.values((parsed.params ?? {}) as Record<string, string | number>)
+  if (target !== undefined) trail.about(String(target))
+  return {
+    // The table's own schemas made these; the compiler cannot follow a schema through a variable.
+    ...(parsed as Pick<Asked<K>, "params" | "query" | "body">),
+    services,
+    address: addressOf(request),
+    trail,
+    stream: () => bytesOf(request),
+    header: (name) => request.headers.get(name),
+  }
+}
+
+/** A refusal is an entry, too; one that the change itself carried is not written again. */
+async function audited<T>(trail: Trail, work: () => Promise<T>): Promise<T> {
+  try {
+    const result = await work()
+    await trail.close()
+    return result
+  } catch (error) {
+    if (isAppError(error)) await trail.refused(error)
+    throw error
+  }
+}
+
+async function respond(request: Request, { status }: Call, work: (services: Services) => Promise<unknown>): Promise<Response> {
   const services = getServices()
   try {
     const result = await work(services)
     if (result instanceof Response) return result
     return status === 204 ? new Response(null, { status, headers: NOT_STORED }) : Response.json(result, { status, headers: NOT_STORED })
   } catch (error) {
-    if (isAppError(error)) {
-      return errorResponse(error)
-    }
+    if (isAppError(error)) return errorResponse(error)
     services.logger.error({ err: error, path: new URL(request.url).pathname }, "request failed")
     return Response.json(
       { code: "INTERNAL", message: "Something went wrong on the server. Nothing was half-written." },
@@ -91,7 +134,9 @@ export function errorResponse(error: AppError): Response {
   return Response.json(toErrorBody(error), { status: httpStatus[error.code], headers: { ...NOT_STORED, ...wait } })
 }
 
-const credentialsOf = (request: Request) => ({
+export const addressOf = (request: Request): string => request.headers.get(ADDRESS_HEADER) ?? ""
+
+export const credentialsOf = (request: Request) => ({
   authorization: request.headers.get("authorization") ?? undefined,
   cookie: request.headers.get("cookie") ?? undefined,
 })
@@ -130,7 +175,3 @@ export function streamOf(content: AsyncIterable<Uint8Array>): ReadableStream<Uin
     },
   })
 }
-
-export const TaskParams = z.object({ taskId: z.coerce.number() })
-export const SessionParams = z.object({ sessionId: z.string() })
-export const WorkerParams = SessionParams.extend({ workerId: z.string() })

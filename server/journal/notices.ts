@@ -1,8 +1,13 @@
 import { randomUUID } from "node:crypto"
 import pg from "pg"
 
-/** What one server tells the others: a session's log grew, or its owner is asked to act. Carries no content; the journal does. */
-export type Notice = { session_id: string; head?: number; ask?: { wake: boolean; fresh: boolean; sign_in: string | null } }
+/**
+ * What one server tells the others: a session's log grew, its owner is asked to act, or users' rights, sign-ins or tokens changed.
+ * Carries no content; the database does.
+ */
+export type Notice =
+  | { session_id: string; head?: number; ask?: { wake: boolean; fresh: boolean; sign_in: string | null } }
+  | { access_changed: true }
 export type Notices = {
   /** Says who is speaking, so that a server does not hear itself. */
   origin: string

@@ -5,6 +5,7 @@ import { join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import { z } from "zod"
 import { writePrivateFile } from "../../lib/host/write-private-file"
+import { parseProxies } from "./client-address"
 
 /** The only reader of the environment. Parsed once at start; what is wrong is told by name, all of it at once. */
 
@@ -30,6 +31,11 @@ const Variables = z.object({
   AWS_ACCESS_KEY_ID: z.string().optional(),
   AWS_SECRET_ACCESS_KEY: z.string().optional(),
   AUTH_SECRET: z.string().min(16).optional(),
+  TRUSTED_PROXIES: z.string().default(""),
+  OIDC_ISSUER: z.url().optional(),
+  OIDC_CLIENT_ID: z.string().optional(),
+  OIDC_CLIENT_SECRET: z.string().optional(),
+  OIDC_DOMAINS: z.string().default(""),
   ADMIN_EMAIL: z.email().optional(),
   ADMIN_PASSWORD: z.string().min(10).optional(),
   WORKSPACE_ROOTS: z.string().optional(),
@@ -82,7 +88,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     database: postgres
       ? ({ kind: "postgresql", url: v.DATABASE_URL as string } as const)
       : ({ kind: "sqlite", file: v.DATABASE_URL ? resolve(v.DATABASE_URL.slice("file:".length)) : join(data_dir, "rewake.db") } as const),
-    auth_secret: v.AUTH_SECRET ?? keptSecret(data_dir),
+    auth_secrets: [v.AUTH_SECRET ?? keptSecret(data_dir)] as readonly string[],
+    trusted_proxies: trustedProxies(v.TRUSTED_PROXIES),
+    oidc: oidcProvider(v),
     admin: v.ADMIN_EMAIL && v.ADMIN_PASSWORD ? { email: v.ADMIN_EMAIL.toLowerCase(), password: v.ADMIN_PASSWORD } : null,
     workspace_roots: (v.WORKSPACE_ROOTS?.split(":") ?? [homedir()]).filter(Boolean).map((root) => resolve(root)),
     max_message_bytes: v.MAX_MESSAGE_BYTES,
@@ -129,6 +137,26 @@ function archiveStore(v: z.infer<typeof Variables>, dataDir: string) {
         ? { accessKeyId: v.AWS_ACCESS_KEY_ID, secretAccessKey: v.AWS_SECRET_ACCESS_KEY }
         : null,
   } as const
+}
+
+function trustedProxies(list: string) {
+  try {
+    return parseProxies(list)
+  } catch (error) {
+    throw new ConfigError(`TRUSTED_PROXIES: ${(error as Error).message}`)
+  }
+}
+
+function oidcProvider(v: z.infer<typeof Variables>) {
+  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: client_id, OIDC_CLIENT_SECRET: client_secret } = v
+  if (!issuer && !client_id && !client_secret) return null
+  if (!issuer || !client_id || !client_secret)
+    throw new ConfigError("OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET: set all of them or none")
+  const { protocol, hostname } = new URL(issuer)
+  if (protocol !== "https:" && !["localhost", "127.0.0.1", "[::1]"].includes(hostname))
+    throw new ConfigError("OIDC_ISSUER: must be an https address; over http anybody on the way could sign in as anybody")
+  const domains = v.OIDC_DOMAINS.split(",").map((domain) => domain.trim().toLowerCase().replace(/^@/, ""))
+  return { issuer: issuer.replace(/\/+$/, ""), client_id, client_secret, domains: domains.filter(Boolean) }
 }
 
 function makeDataDir(dir: string) {

@@ -3,11 +3,14 @@ import type {
   ApiToken,
   Archive,
   Attachment,
+  AuditEvent,
   Boot,
   CustomAgent,
   ExecutorRunning,
+  Identity,
   Invitation,
   McpServer,
+  PasswordReset,
   Prompt,
   RecoveryReport,
   ResumeToken,
@@ -15,6 +18,7 @@ import type {
   Session,
   SessionEvent,
   Setting,
+  SignIn,
   PrismaClient as SqliteClient,
   Task,
   User,
@@ -25,6 +29,7 @@ import type { Config } from "./config"
 export type {
   ApiToken,
   Archive,
+  AuditEvent as AuditRow,
   Boot,
   ExecutorRunning,
   Invitation,
@@ -34,6 +39,7 @@ export type {
   ReviewComment,
   Session,
   SessionEvent as EventRow,
+  SignIn,
   Task,
   User,
   Worker,
@@ -44,6 +50,10 @@ export type Tables = {
   users: User
   invitations: Invitation
   api_tokens: ApiToken
+  password_resets: PasswordReset
+  sign_ins: SignIn
+  identities: Identity
+  audit_events: AuditEvent
   settings: Setting
   custom_agents: CustomAgent
   agent_variables: AgentVariable
@@ -82,6 +92,10 @@ export type Database = {
     | "user"
     | "invitation"
     | "apiToken"
+    | "passwordReset"
+    | "signIn"
+    | "identity"
+    | "auditEvent"
     | "setting"
     | "customAgent"
     | "agentVariable"

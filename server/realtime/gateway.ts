@@ -1,20 +1,13 @@
 import { type Server as HttpServer, type IncomingMessage, ServerResponse } from "node:http"
 import { Server, type Socket } from "socket.io"
-import { z } from "zod"
+import type { z } from "zod"
 import { AppError, type ErrorBody, isAppError, toErrorBody } from "../../lib/contracts/errors"
 import type { EventKind, SessionEvent } from "../../lib/contracts/events"
 import type { RestoreProgress } from "../../lib/contracts/restore"
-import { type Ack, type ClientToServerEvents, pushNameOf, type ServerToClientEvents } from "../../lib/contracts/socket"
-import {
-  AckWorker,
-  AttachWorker,
-  DetachWorker,
-  ResizeWorker,
-  type WorkerExit,
-  WorkerInput,
-  type WorkerOutput,
-  type WorkerRedraw,
-} from "../../lib/contracts/workers"
+import { type Ack, type ClientToServerEvents, pushNameOf, type ServerToClientEvents, socketRequests } from "../../lib/contracts/socket"
+import type { WorkerExit, WorkerOutput, WorkerRedraw } from "../../lib/contracts/workers"
+import { DURATIONS } from "../../lib/host/durations"
+import type { Audit } from "../audit"
 import { type Caller, type Credentials, requireSession } from "../auth"
 import { type Journal, journalGeneration } from "../journal"
 import type { Database } from "../platform/database"
@@ -24,7 +17,7 @@ import { requireCursor, type Sessions } from "../sessions"
 import type { Workers } from "../workers"
 import type { Workspace } from "../workspace"
 import { createSessionChannel, type SessionChannel } from "./session-channel"
-import { createWorkerConnection, createWorkerRooms, type WorkerConnection } from "./worker-connection"
+import { createWorkerConnection, createWorkerRooms } from "./worker-connection"
 import { createWorkspaceViewer } from "./workspace-viewer"
 
 /** Packets a connection may have unsent before its subscriptions fall back to catching up from the journal. */
@@ -33,7 +26,8 @@ const MAX_UNSENT = 256
 const MAX_UNSENT_OUTPUT = 8
 const MAX_SUBSCRIPTIONS = 100
 
-type Data = { caller: Caller; channels: Map<string, SessionChannel> }
+/** `standing`: what the user might do when the socket was opened; another standing needs another socket. */
+type Data = { caller: Caller; standing: string; address: string; channels: Map<string, SessionChannel> }
 type GatewaySocket = Socket<ClientToServerEvents, ServerToClientEvents, Record<string, never>, Data>
 
 export type GatewayDeps = {
@@ -44,6 +38,10 @@ export type GatewayDeps = {
   workers: Workers
   workspace: Workspace
   currentUser: (credentials: Credentials) => Promise<Caller | null>
+  /** The standing of these callers now; null for one whose sign-in or token is over. In the order they were given. */
+  standings: (callers: readonly Caller[]) => Promise<(string | null)[]>
+  addressOf: (request: IncomingMessage) => string
+  audit: Audit
   /** What a request is told that may not come in; null for one that may. */
   refuse: (request: IncomingMessage) => RefusedAnswer | null
   setHeaders: (request: IncomingMessage, response: ServerResponse) => void
@@ -73,10 +71,6 @@ const LISTED: ReadonlySet<EventKind> = new Set<EventKind>([
   "token.revoked",
 ])
 
-const Subscribe = z.object({ session_id: z.string(), after_seq: z.number().int().min(0), generation: z.string().optional() })
-const OfSession = z.object({ session_id: z.string() })
-const Resume = z.object({ session_id: z.string(), fresh: z.boolean().optional() })
-
 /** Sockets only translate: who asks, for which session, from which cursor. */
 export function createGateway(deps: GatewayDeps) {
   const io = new Server<ClientToServerEvents, ServerToClientEvents, Record<string, never>, Data>(deps.http, {
@@ -104,16 +98,25 @@ export function createGateway(deps: GatewayDeps) {
       cookie: socket.handshake.headers.cookie,
     }
     const caller = await deps.currentUser(credentials).catch(() => null)
-    if (!caller) return next(Object.assign(new Error("Sign in first."), { data: { code: "UNAUTHENTICATED", message: "Sign in first." } }))
-    socket.data = { caller, channels: new Map() }
+    const [standing = null] = caller ? await deps.standings([caller]).catch(() => []) : []
+    if (!caller || standing === null)
+      return next(Object.assign(new Error("Sign in first."), { data: { code: "UNAUTHENTICATED", message: "Sign in first." } }))
+    socket.data = { caller, standing, address: deps.addressOf(socket.request), channels: new Map() }
     next()
   })
 
   io.on("connection", (socket: GatewaySocket) => {
     const { caller, channels } = socket.data
     socket.join(`user:${caller.person.id}`)
-    if (caller.via === "browser") socket.join(`browsers:${caller.person.id}`)
-    if (caller.sign_in) socket.join(`sign-in:${caller.sign_in}`)
+    /** One request: its shape and what a token needs for it are in the table. */
+    const on = <N extends Request>(name: N, work: (request: Asked<N>) => Promise<Answered<N>>) => {
+      const listener = (request: unknown, ack?: Ack<Reply<N>>) =>
+        answer(socket, ack ?? (() => {}), async () => {
+          requireScope(caller, name)
+          return work(parse(socketRequests[name].request, request) as Asked<N>)
+        })
+      socket.on(name, listener as never)
+    }
 
     const leave = (sessionId: string) => {
       const channel = channels.get(sessionId)
@@ -125,86 +128,62 @@ export function createGateway(deps: GatewayDeps) {
       if (set?.size === 0) channelsOf.delete(sessionId)
     }
 
-    socket.on("session.subscribe", (request, ack) =>
-      answer(ack, async () => {
-        const { session_id, after_seq, generation: known } = parse(Subscribe, request)
-        const session = await requireSession(deps.db, caller.person, session_id)
-        const generation = await journalGeneration(deps.db)
-        // Another generation is another log: the client loads again from 0, whatever it had seen.
-        const after = known !== undefined && known !== generation ? 0 : after_seq
-        requireCursor(after, session.last_seq)
-        if (channels.size >= MAX_SUBSCRIPTIONS && !channels.has(session_id)) {
-          throw new AppError("RATE_LIMITED", "Too many subscriptions on one connection.", { retry_after_seconds: 0 })
-        }
-        leave(session_id)
-        const channel = createSessionChannel(deps.journal, session_id, after, sinkOf(socket, session.task_id, deps.logger))
-        channels.set(session_id, channel)
-        channelsOf.set(session_id, (channelsOf.get(session_id) ?? new Set()).add(channel))
-        return { reply: { head_seq: session.last_seq, generation }, start: () => void channel.start() }
-      }),
-    )
-    socket.on("session.unsubscribe", (request, ack) =>
-      answer(ack ?? (() => {}), async () => {
-        leave(parse(OfSession, request).session_id)
-        return { reply: {} }
-      }),
-    )
-    socket.on("task.session.status", (request, ack) =>
-      answer(ack, async () => ({ reply: await deps.sessions.status(caller.person, parse(OfSession, request).session_id) })),
-    )
-    socket.on("task.session.resume", (request, ack) =>
-      answer(ack, async () => {
-        const { session_id, fresh } = parse(Resume, request)
-        return { reply: await deps.sessions.resume(caller.person, session_id, { fresh }) }
-      }),
-    )
+    on("session.subscribe", async ({ session_id, after_seq, generation: known }) => {
+      const session = await requireSession(deps.db, caller.person, session_id)
+      const generation = await journalGeneration(deps.db)
+      // Another generation is another log: the client loads again from 0, whatever it had seen.
+      const after = known !== undefined && known !== generation ? 0 : after_seq
+      requireCursor(after, session.last_seq)
+      if (channels.size >= MAX_SUBSCRIPTIONS && !channels.has(session_id)) {
+        throw new AppError("RATE_LIMITED", "Too many subscriptions on one connection.", { retry_after_seconds: 0 })
+      }
+      leave(session_id)
+      const channel = createSessionChannel(deps.journal, session_id, after, sinkOf(socket, session.task_id, deps.logger))
+      channels.set(session_id, channel)
+      channelsOf.set(session_id, (channelsOf.get(session_id) ?? new Set()).add(channel))
+      return { reply: { head_seq: session.last_seq, generation }, start: () => void channel.start() }
+    })
+    on("session.unsubscribe", async ({ session_id }) => {
+      leave(session_id)
+      return { reply: {} }
+    })
+    on("task.session.status", async ({ session_id }) => ({ reply: await deps.sessions.status(caller.person, session_id) }))
+    on("task.session.resume", async ({ session_id, fresh }) => ({
+      reply: await deps.sessions.resume(caller.person, session_id, { fresh }),
+    }))
     const watching = createWorkspaceViewer(deps.workspace, caller.person, (session_id) => socket.emit("workspace.changed", { session_id }))
-    socket.on("workspace.watch", (request, ack) =>
-      answer(ack ?? (() => {}), async () => {
-        await watching.watch(parse(OfSession, request).session_id)
-        return { reply: {} }
-      }),
-    )
-    socket.on("workspace.unwatch", (request, ack) =>
-      answer(ack ?? (() => {}), async () => {
-        watching.unwatch(parse(OfSession, request).session_id)
-        return { reply: {} }
-      }),
-    )
-    const terminals = serveWorkers(socket, createWorkerConnection({ ...deps, rooms, person: caller.person, sink: workerSinkOf(socket) }))
+    on("workspace.watch", async ({ session_id }) => {
+      await watching.watch(session_id)
+      return { reply: {} }
+    })
+    on("workspace.unwatch", async ({ session_id }) => {
+      watching.unwatch(session_id)
+      return { reply: {} }
+    })
+    const terminals = createWorkerConnection({ ...deps, rooms, person: caller.person, sink: workerSinkOf(socket) })
+    on("worker.attach", (request) => terminals.attach(request))
+    on("worker.input", async (request) => {
+      await terminals.input(request)
+      return { reply: {} }
+    })
+    on("worker.resize", async (request) => {
+      await terminals.resize(request)
+      return { reply: {} }
+    })
+    on("worker.ack", async (request) => {
+      terminals.acknowledge(request)
+      return { reply: {} }
+    })
+    on("worker.detach", async (request) => {
+      terminals.detach(request)
+      return { reply: {} }
+    })
     socket.on("disconnect", () => {
       terminals.close()
       watching.close()
       for (const sessionId of [...channels.keys()]) leave(sessionId)
     })
   })
-
-  function serveWorkers(socket: GatewaySocket, terminals: WorkerConnection) {
-    socket.on("worker.attach", (request, ack) => answer(ack, async () => terminals.attach(parse(AttachWorker, request))))
-    socket.on("worker.input", (request, ack) =>
-      answer(ack ?? (() => {}), async () => {
-        await terminals.input(parse(WorkerInput, request))
-        return { reply: {} }
-      }),
-    )
-    socket.on("worker.resize", (request, ack) =>
-      answer(ack ?? (() => {}), async () => {
-        await terminals.resize(parse(ResizeWorker, request))
-        return { reply: {} }
-      }),
-    )
-    socket.on("worker.ack", (request) => {
-      const parsed = AckWorker.safeParse(request)
-      if (parsed.success) terminals.acknowledge(parsed.data)
-    })
-    socket.on("worker.detach", (request, ack) =>
-      answer(ack ?? (() => {}), async () => {
-        terminals.detach(parse(DetachWorker, request))
-        return { reply: {} }
-      }),
-    )
-    return terminals
-  }
 
   const unfollow = deps.journal.follow((session, events) => {
     for (const channel of channelsOf.get(session.id) ?? []) channel.committed(events)
@@ -215,16 +194,33 @@ export function createGateway(deps: GatewayDeps) {
     io.to(`user:${userId}`).emit("task.changed", { task_id: taskId })
   }
 
-  async function answer<T>(ack: Ack<T> | undefined, work: () => Promise<{ reply: T; start?: () => void }>) {
+  async function answer<T>(socket: GatewaySocket, ack: Ack<T>, work: () => Promise<{ reply: T; start?: () => void }>) {
     if (typeof ack !== "function") return
     try {
       const { reply, start } = await work()
       ack(reply)
       start?.()
     } catch (error) {
+      const { caller, address } = socket.data
+      if (isAppError(error)) await deps.audit.trail(null, { caller, address }).refused(error)
       ack({ error: bodyOf(error) })
     }
   }
+
+  /**
+   * Closes the sockets of sign-ins and tokens that are over, and of users who may do other things now than when they connected: a
+   * socket would outlive all of that. Asked after each such change, and from time to time, since a notice may be lost.
+   */
+  async function recheck(): Promise<void> {
+    const sockets = [...io.sockets.sockets.values()]
+    const standings = await deps.standings(sockets.map((socket) => socket.data.caller))
+    for (const [i, socket] of sockets.entries()) if (standings[i] !== socket.data.standing) socket.disconnect(true)
+  }
+  const rechecking = setInterval(
+    () => void recheck().catch((error) => deps.logger.warn({ err: error }, "open sockets could not be checked")),
+    DURATIONS.socketCheckMs,
+  )
+  rechecking.unref()
   function bodyOf(error: unknown): ErrorBody {
     if (isAppError(error)) return toErrorBody(error)
     deps.logger.error({ err: error }, "socket request failed")
@@ -247,19 +243,26 @@ export function createGateway(deps: GatewayDeps) {
       const heads = await deps.db.session.findMany({ where: { id: { in: ids } }, select: { id: true, last_seq: true } })
       for (const { id, last_seq } of heads) for (const channel of channelsOf.get(id) ?? []) channel.grewTo(last_seq)
     },
-    /** Signing out, or revoking a token, ends the connections it opened; they would outlive it otherwise. */
-    dropSignIn: (signIn: string) => io.in(`sign-in:${signIn}`).disconnectSockets(true),
-    /** A changed password shuts out whoever had the old one; programs have credentials of their own. */
-    dropBrowsers: (userId: string) => io.in(`browsers:${userId}`).disconnectSockets(true),
-    dropUser: (userId: string) => io.in(`user:${userId}`).disconnectSockets(true),
+    recheck,
     connections: () => io.engine.clientsCount,
     async close() {
+      clearInterval(rechecking)
       unfollow()
       await io.close()
     },
   }
 }
 export type Gateway = ReturnType<typeof createGateway>
+
+type Request = keyof typeof socketRequests
+type Asked<N extends Request> = z.output<(typeof socketRequests)[N]["request"]>
+type Reply<N extends Request> = Parameters<ClientToServerEvents[N]> extends [unknown, (Ack<infer T> | undefined)?] ? T : object
+type Answered<N extends Request> = { reply: Reply<N>; start?: () => void }
+
+function requireScope({ scopes }: Caller, name: Request): void {
+  const { scope } = socketRequests[name]
+  if (scopes && !scopes.includes(scope)) throw new AppError("FORBIDDEN", `This token does not have the scope "${scope}".`, {})
+}
 
 function parse<S extends z.ZodType>(schema: S, value: unknown): z.infer<S> {
   const result = schema.safeParse(value)

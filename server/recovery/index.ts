@@ -1,3 +1,4 @@
+export { createAccessSweep } from "./access-sweep"
 export { type Boot, startBoot } from "./boot"
 export { bootSweep, recoverBeforeItsTurn } from "./boot-sweep"
 export { settleRestoredBackup } from "./restored-backup"

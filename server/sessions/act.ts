@@ -22,6 +22,7 @@ export async function answerWait(
 ): Promise<void> {
   for (;;) {
     const session = await requireSession(deps.db, person, sessionId)
+    await deps.access.require(person, session.runtime)
     const token = await deps.db.resumeToken.findUnique({ where: { id: tokenId } })
     const verdict = judgeAnswer(token, { session_id: session.id, open_run_id: session.open_run_id, ...answer, now: deps.clock.now() })
     if (verdict === "already_consumed_alike") return
@@ -90,6 +91,7 @@ type Resumed = { session_id: string; resume_strategy: string; already_running: b
 /** Brings the agent up again. Goes on when the browser that asked goes away. */
 export async function resumeSession(deps: SessionDeps, views: Views, person: Person, sessionId: string, options: Resume): Promise<Resumed> {
   const session = await requireSession(deps.db, person, sessionId)
+  await deps.access.require(person, session.runtime)
   if (isTerminalState(session.state as SessionState))
     throw new AppError("SESSION_TERMINAL", "This session has ended.", { state: session.state })
   if (options.resume_token_id !== undefined) {

@@ -44,6 +44,7 @@ async function acceptMessage(deps: SessionDeps, person: Person, task: Task, sess
     if (known) return sameAppend(deps, known, input)
 
     const session = await requireSession(deps.db, person, sessionId)
+    await deps.access.require(person, session.runtime)
     if (session.task_id !== task.id) throw new AppError("NOT_FOUND", "There is no such session in this task.", { entity: "session" })
     if (isTerminalState(session.state as SessionState))
       throw new AppError("SESSION_TERMINAL", "This session has ended.", { state: session.state })

@@ -21,7 +21,7 @@ export async function createTask(
 ): Promise<{ task: TaskView; session: SessionView }> {
   requireMessageSize(input.message, deps.config.max_message_bytes)
   await requireAgent(deps, input.agent)
-  await requireRuntime(deps, person, input.runtime)
+  await deps.access.require(person, input.runtime)
   if (input.type === "code" && !input.repository) {
     throw new AppError("INVALID_INPUT", "A code task needs a repository.", { issues: ["repository: required for code tasks"] })
   }
@@ -90,7 +90,7 @@ export async function createSession(
   const agent = input.agent ?? (task.agent as TaskView["agent"])
   const runtime = input.runtime ?? "standalone"
   await requireAgent(deps, agent)
-  await requireRuntime(deps, person, runtime)
+  await deps.access.require(person, runtime)
   const from = input.from_session_id === undefined ? null : await requireSibling(deps, task.id, input.from_session_id)
   const earlier = await deps.db.session.count({ where: { task_id: task.id } })
   const session_id = ids.session()
@@ -174,22 +174,4 @@ function sessionRows(
       updated_at: s.now,
     }),
   ]
-}
-
-/** Standalone gives an agent the server's own rights. With one user that is theirs anyway; with several, it would be everybody's. */
-export async function requireRuntime(deps: SessionDeps, person: Person, runtime: string): Promise<void> {
-  if (runtime !== "standalone") {
-    throw new AppError("INVALID_INPUT", `The ${runtime} runtime is not set up on this server.`, {
-      issues: [`runtime: ${runtime} is not available`],
-    })
-  }
-  if (person.role === "admin" || !(await deps.people.several())) return
-  const allowed = await deps.db.setting.findUnique({ where: { key: "standalone_for_users" } })
-  if (allowed?.value !== "true") {
-    throw new AppError(
-      "FORBIDDEN",
-      "On this server only admins may run agents directly on the host, because such an agent has the server's own rights.",
-      {},
-    )
-  }
 }

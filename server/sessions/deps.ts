@@ -1,5 +1,5 @@
 import type { AgentRegistry } from "../agents"
-import type { People } from "../auth"
+import type { RuntimeAccess } from "../auth"
 import type { Coordinator } from "../execution"
 import type { Journal } from "../journal"
 import type { Clock } from "../platform/clock"
@@ -15,7 +15,8 @@ export type SessionDeps = {
   logger: Logger
   config: Config
   agents: AgentRegistry
-  people: People
+  /** Who may start or write anything where a session runs. */
+  access: RuntimeAccess
   coordinator: Coordinator
   boot_id: string
   /** A deleted task's archives go with it. */

@@ -8,12 +8,13 @@ import type { Session } from "../platform/database"
 import { createKeyedQueue } from "../platform/keyed-queue"
 import { abandonExecutor, answerWait, cancelRun, type Resume, resumeSession, stopSession } from "./act"
 import { type Append, appendMessage } from "./append-message"
-import { createSession, createTask, requireRuntime } from "./create-task"
+import { createSession, createTask } from "./create-task"
 import type { SessionDeps } from "./deps"
 import { readEvents } from "./events"
 import { changePrompt, listQueue, withdrawPrompt } from "./queue"
 import { previewRestore, restoreTask } from "./restore-task"
 import { chooseOptions, readSetup } from "./setup"
+import { stopWork } from "./stop-work"
 import { deleteTask, type ListInput, listTasks, patchTask, purgeTask } from "./tasks"
 import { createViews } from "./views"
 import { suggestRepositories, usableRepository } from "./workspaces"
@@ -59,10 +60,14 @@ export function createSessions(given: Omit<SessionDeps, "queueTurns">) {
     previewRestore: (person: Person, taskId: number, sessionId: string | undefined) =>
       previewRestore(deps, views, person, taskId, sessionId),
     stop: (person: Person, sessionId: string) => stopSession(deps, person, sessionId),
-    requireStandalone: (person: Person) => requireRuntime(deps, person, "standalone"),
     usableRepository: (repository: string) => usableRepository(repository, deps.config.workspace_roots),
+    /** For a user who lost the right to run it; asked by the server itself. */
+    stopWork: (sessionId: string) => stopWork(deps, sessionId),
     abandon: (person: Person, sessionId: string) => abandonExecutor(deps, person, sessionId),
-    workspaces: (query: string) => ({ roots: deps.config.workspace_roots, items: suggestRepositories(deps.config.workspace_roots, query) }),
+    workspaces: async (person: Person, query: string) => {
+      await deps.access.require(person, "standalone")
+      return { roots: deps.config.workspace_roots, items: suggestRepositories(deps.config.workspace_roots, query) }
+    },
   }
 }
 export type Sessions = ReturnType<typeof createSessions>

@@ -34,6 +34,8 @@ export async function changePrompt(
   change: { message?: string | undefined; position?: number | undefined; held?: false | undefined },
 ): Promise<QueuedPrompt[]> {
   if (change.message !== undefined) requireMessageSize(change.message, deps.config.max_message_bytes)
+  const { runtime } = await requireSession(deps.db, person, sessionId)
+  await deps.access.require(person, runtime)
   await commitOnPrompt(deps, person, sessionId, promptId, (queue, prompt) => [
     ...edited(prompt, change.message),
     ...(change.held === false && queue.some((prompt) => prompt.id === promptId && prompt.state === "held")

@@ -71,6 +71,7 @@ async function restoreNow(
 ): Promise<RestoreResult> {
   const task = await requireTask(deps.db, person, taskId)
   const session = await requireSession(deps.db, person, sessionId)
+  await deps.access.require(person, session.runtime)
   const expiry = await loadExpiry(deps, task, sessionId)
   const back = expiry.reason === null && !ALWAYS.has(task.state as TaskState)
   if (back && task.last_restore === null)

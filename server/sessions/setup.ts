@@ -16,6 +16,7 @@ export async function readSetup(deps: SessionDeps, person: Person, sessionId: st
 export async function chooseOptions(deps: SessionDeps, person: Person, sessionId: string, values: OptionValues): Promise<SessionSetup> {
   for (;;) {
     const session = await requireSession(deps.db, person, sessionId)
+    await deps.access.require(person, session.runtime)
     if (isTerminalState(session.state as SessionState))
       throw new AppError("SESSION_TERMINAL", "This session has ended.", { state: session.state })
     const executor = await executorOf(deps, session.id)

@@ -1,6 +1,6 @@
 import { AppError } from "../../lib/contracts/errors"
 import type { AgentId } from "../../lib/contracts/task"
-import { type Person, requireSession } from "../auth"
+import { type Person, type RuntimeAccess, requireSession } from "../auth"
 import type { Session } from "../platform/database"
 import { exportFiles, toTar } from "./export-session"
 import { type ImportDeps, importSession } from "./import-session"
@@ -12,8 +12,7 @@ export { importSession } from "./import-session"
 /** Sessions as files: out of one server, into another. */
 export function createTransfer(
   deps: ImportDeps & {
-    /** May this person run agents on the host itself, where an imported session goes on? */
-    requireStandalone: (person: Person) => Promise<void>
+    access: RuntimeAccess
     repositoryOf: (repository: string) => string | null
     queueMax: number
   },
@@ -28,10 +27,10 @@ export function createTransfer(
   return {
     async export(person: Person, sessionId: string) {
       const session = await requireExportable(person, sessionId)
-      return { name: `${session.id}.tar`, content: toTar(await exportFiles(deps.db, session), deps.clock.now()) }
+      return { name: `${session.id}.tar`, owner_id: session.user_id, content: toTar(await exportFiles(deps.db, session), deps.clock.now()) }
     },
     async import(person: Person, source: AsyncIterable<Uint8Array>, options: { agent?: AgentId | undefined }) {
-      await deps.requireStandalone(person)
+      await deps.access.require(person, "standalone")
       return importSession(deps, person, source, { ...options, repositoryOf: deps.repositoryOf, queueMax: deps.queueMax })
     },
   }

@@ -42,6 +42,7 @@ export async function attachWorker(
   options: { signal: AbortSignal; alone: boolean },
 ): Promise<AttachedWorker> {
   const { session, worker } = await requireWorker(deps, person, request.session_id, request.worker_id)
+  await deps.access.require(person, session.runtime)
   requireProcess(worker.type)
   const place = await deps.reach(session)
   const { client } = place

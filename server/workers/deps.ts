@@ -1,6 +1,6 @@
 import { AppError } from "../../lib/contracts/errors"
 import type { AgentRegistry } from "../agents"
-import { type Person, requireSession } from "../auth"
+import { type Person, type RuntimeAccess, requireSession } from "../auth"
 import type { Reach } from "../execution"
 import type { Journal } from "../journal"
 import type { Clock } from "../platform/clock"
@@ -15,6 +15,8 @@ export type WorkerDeps = {
   logger: Logger
   agents: AgentRegistry
   reach: Reach
+  /** Who may start or write anything where a session runs. */
+  access: RuntimeAccess
   /** One change at a time to a session's tabs: each counts them before it adds one. */
   turns: KeyedQueue
   /** Workers whose process is being replaced by this server: its end is no end. */

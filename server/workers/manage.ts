@@ -18,6 +18,7 @@ export async function listWorkers(deps: WorkerDeps, person: Person, sessionId: s
 /** A tab. Its process is started by whoever looks at it first. */
 export async function openWorker(deps: WorkerDeps, person: Person, sessionId: string, input: CreateWorker): Promise<WorkerView> {
   const session = await requireSession(deps.db, person, sessionId)
+  await deps.access.require(person, session.runtime)
   if (input.type !== "agent" && (input.agent !== undefined || input.fork_of !== undefined))
     throw new AppError("INVALID_INPUT", "Only a worker of type agent has an agent.", { issues: ["agent: not with this type"] })
   const source = input.fork_of === undefined ? null : (await requireWorker(deps, person, sessionId, input.fork_of)).worker
@@ -88,6 +89,7 @@ export async function restartWorker(
   restart: { continue: boolean },
 ): Promise<WorkerView> {
   const { session, worker } = await requireWorker(deps, person, sessionId, workerId)
+  await deps.access.require(person, session.runtime)
   requireProcess(worker.type)
   const place = await deps.reach(session)
   deps.restarting.add(worker.id)

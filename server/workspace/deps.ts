@@ -1,5 +1,5 @@
 import type { AppendResult } from "../../lib/contracts/task"
-import type { Person } from "../auth"
+import type { Person, RuntimeAccess } from "../auth"
 import type { Reach } from "../execution"
 import type { Change, Journal } from "../journal"
 import type { Clock } from "../platform/clock"
@@ -15,6 +15,8 @@ export type WorkspaceDeps = {
   clock: Clock
   logger: Logger
   reach: Reach
+  /** Who may start or write anything where a session runs. */
+  access: RuntimeAccess
   /** The ordinary way of a message to an agent. */
   append: (person: Person, taskId: number, message: Message) => Promise<AppendResult>
   /** One sending of a session's comments at a time: two would both find the same drafts. */

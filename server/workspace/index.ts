@@ -45,6 +45,8 @@ export function createWorkspace(given: Omit<WorkspaceDeps, "sendTurns">) {
         const message = `A file of at most ${MAX_UPLOAD_BYTES / 1024 / 1024} MB can be uploaded.`
         throw new AppError("PAYLOAD_TOO_LARGE", message, { limit_bytes: MAX_UPLOAD_BYTES })
       }
+      const { runtime } = await requireSession(deps.db, person, sessionId)
+      await deps.access.require(person, runtime)
       return ask(deps, person, sessionId, ({ client, session }) => client.putFile(sessionId, session.owner_epoch, path, body, conditions))
     },
 

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { createApiTokens, createPeople } from "../../server/auth"
+import { createApiTokens, createPasswords, createPeople, scopesOfRole } from "../../server/auth"
 import { openJournal, openWriter } from "../../server/journal"
 import { realClock } from "../../server/platform/clock"
 import type { Config } from "../../server/platform/config"
@@ -24,9 +24,11 @@ async function prepare(database: Config["database"]): Promise<string> {
     clock: realClock,
   })
   try {
-    const deps = { db, journal, clock: realClock }
+    const deps = { db, journal, clock: realClock, passwords: createPasswords() }
     const admin = await createPeople(deps).createFirstAdmin({ ...ADMIN, name: "Admin" })
-    return (await createApiTokens(deps).issue(admin.id, "tests")).token
+    return (
+      await createApiTokens(deps).issue(admin.id, { name: "tests", days: 90, most: { scopes: scopesOfRole("admin"), expires_at: null } })
+    ).token
   } finally {
     await journal.close()
     await db.$disconnect()

@@ -153,8 +153,8 @@ export class Rewake {
     const sha256 = createHash("sha256").update(token).digest("hex")
     const issued = await runSql(
       this.sqlPlace(),
-      "INSERT INTO api_tokens (id, user_id, name, token_sha256, created_at) SELECT ?, id, 'tests', ?, ? FROM users WHERE email = ?",
-      [`tok_${randomBytes(8).toString("hex")}`, sha256, new Date().toISOString(), email],
+      "INSERT INTO api_tokens (id, user_id, name, token_sha256, scopes, created_at, expires_at) SELECT ?, id, 'tests', ?, 'read write admin', ?, ? FROM users WHERE email = ?",
+      [`tok_${randomBytes(8).toString("hex")}`, sha256, new Date().toISOString(), new Date(Date.now() + 86_400_000).toISOString(), email],
     )
     if (issued !== 1) throw new Error(`there is no user ${email}`)
     return token

@@ -74,7 +74,7 @@ export const taskCalls = {
   },
   "POST /api/v1/attachments": {
     summary: "Upload a picture or file for a message to take along; unsent it is kept for a day",
-    access: "runner",
+    access: "user",
     query: UploadQuery,
     upload: "application/octet-stream",
     status: 201,

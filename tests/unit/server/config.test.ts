@@ -105,9 +105,9 @@ describe("the configuration", () => {
     expect(config).toMatchObject({ wait_deadline_hours: 0.0005, public_url: "https://rewake.example", workspace_roots: ["/a", "/c"] })
   })
   test("with SQLite a missing AUTH_SECRET is made once, kept, and readable by its owner only", () => {
-    const first = read().auth_secret
+    const [first = ""] = read().auth_secrets
     expect(first.length).toBeGreaterThan(32)
-    expect(read().auth_secret).toBe(first)
+    expect(read().auth_secrets).toEqual([first])
     const file = join(folder, "data", "auth-secret")
     expect(readFileSync(file, "utf8").trim()).toBe(first)
     expect(statSync(file).mode & 0o777).toBe(0o600)

@@ -1,16 +1,15 @@
 import { createHash, timingSafeEqual } from "node:crypto"
-import { z } from "zod"
 import { AppError } from "@/lib/contracts/errors"
-import { Email, Password } from "@/lib/contracts/task"
 import { openRoute } from "@/server/http/route"
 
-const Setup = z.object({ code: z.string(), email: Email, name: z.string().trim().max(100).default(""), password: Password })
-
-export const POST = openRoute({ body: Setup, status: 201 }, async ({ services, body }) => {
-  await services.signInLimit.count("setup")
+export const POST = openRoute("POST /api/v1/setup", async ({ services, body, address, trail }) => {
   const expected = services.setupCode()
-  if (!expected || !sameText(expected, body.code)) throw new AppError("FORBIDDEN", "This link has been used, or is not the newest one.", {})
-  const { email } = await services.people.createFirstAdmin(body)
+  if (!expected || !sameText(expected, body.code)) {
+    // Only wrong codes are counted, by address: nobody else's guesses keep the owner out.
+    await services.rateLimits.count("guess", `setup|${address}`)
+    throw new AppError("FORBIDDEN", "This link has been used, or is not the newest one.", {})
+  }
+  const { email } = await services.people.createFirstAdmin(body, (made) => [trail.entry({ user: made, target: made.id })])
   services.firstAdminMade()
   return { email }
 })

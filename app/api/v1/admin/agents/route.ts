@@ -1,5 +1,7 @@
-import { CustomAgent } from "@/lib/contracts/agents"
 import { route } from "@/server/http/route"
 
-export const GET = route({ admin: true }, async ({ services }) => ({ items: await services.agents.settings() }))
-export const POST = route({ admin: true, body: CustomAgent, status: 204 }, ({ services, body }) => services.agents.add(body))
+export const GET = route("GET /api/v1/admin/agents", async ({ services }) => ({ items: await services.agents.settings() }))
+export const POST = route("POST /api/v1/admin/agents", ({ services, body, trail }) => {
+  trail.about(body.id)
+  return services.agents.add(body)
+})

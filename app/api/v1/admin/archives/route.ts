@@ -1,3 +1,3 @@
 import { route } from "@/server/http/route"
 
-export const GET = route({ admin: true }, ({ services }) => services.admin.listArchives())
+export const GET = route("GET /api/v1/admin/archives", ({ services }) => services.admin.listArchives())

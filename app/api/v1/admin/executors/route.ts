@@ -1,3 +1,3 @@
 import { route } from "@/server/http/route"
 
-export const GET = route({ admin: true }, ({ services }) => services.admin.listExecutors())
+export const GET = route("GET /api/v1/admin/executors", ({ services }) => services.admin.listExecutors())

@@ -1,10 +1,12 @@
-import { z } from "zod"
-import { Email, Role } from "@/lib/contracts/task"
 import { route } from "@/server/http/route"
 
-const Invitation = z.object({ email: Email, role: Role.default("user") })
-
-export const POST = route({ admin: true, body: Invitation, status: 201 }, async ({ services, person, body }) => {
-  const { code } = await services.people.invite(person, body)
+export const GET = route("GET /api/v1/admin/invitations", async ({ services }) => ({ items: await services.invitations.list() }))
+export const POST = route("POST /api/v1/admin/invitations", async ({ services, person, body, trail }) => {
+  const { code } = await services.invitations.invite(person, body, (id) => [
+    trail.entry({ target: id, details: { email: body.email, role: body.role } }),
+  ])
   return { link: `${services.publicUrl()}/invite?code=${code}` }
 })
+export const DELETE = route("DELETE /api/v1/admin/invitations", ({ services, query, trail }) =>
+  services.invitations.revoke(query.id, [trail.entry({ target: query.id })]),
+)

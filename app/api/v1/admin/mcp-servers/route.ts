@@ -1,3 +1,3 @@
 import { route } from "@/server/http/route"
 
-export const GET = route({ admin: true }, async ({ services }) => ({ items: await services.mcpServers.list() }))
+export const GET = route("GET /api/v1/admin/mcp-servers", async ({ services }) => ({ items: await services.mcpServers.list() }))

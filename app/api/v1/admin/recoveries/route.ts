@@ -1,3 +1,3 @@
 import { route } from "@/server/http/route"
 
-export const GET = route({ admin: true }, ({ services }) => services.admin.listRecoveries())
+export const GET = route("GET /api/v1/admin/recoveries", ({ services }) => services.admin.listRecoveries())

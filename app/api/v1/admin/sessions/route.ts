@@ -1,8 +1,8 @@
-import { AdminAct, AdminSessionsQuery } from "@/lib/contracts/admin"
 import { route } from "@/server/http/route"
 
-export const GET = route({ admin: true, query: AdminSessionsQuery }, ({ services, query }) => services.admin.listSessions(query))
-export const POST = route({ admin: true, body: AdminAct, status: 202 }, async ({ services, body }) => {
+export const GET = route("GET /api/v1/admin/sessions", ({ services, query }) => services.admin.listSessions(query))
+export const POST = route("POST /api/v1/admin/sessions", async ({ services, body, trail }) => {
   await services.admin.act(body.session_id, body.action)
+  await services.audit.write([trail.entry({ target: body.session_id, details: { action: body.action } })])
   return { session_id: body.session_id }
 })

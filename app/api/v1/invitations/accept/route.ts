@@ -1,10 +1,9 @@
-import { z } from "zod"
-import { Password } from "@/lib/contracts/task"
 import { openRoute } from "@/server/http/route"
 
-const Accept = z.object({ code: z.string(), name: z.string().trim().max(100).default(""), password: Password })
-
-export const POST = openRoute({ body: Accept, status: 201 }, async ({ services, body }) => {
-  const { email } = await services.people.acceptInvitation(body.code, { name: body.name, password: body.password })
+export const POST = openRoute("POST /api/v1/invitations/accept", async ({ services, body, trail }) => {
+  const invitation = await services.invitations.find(body.code)
+  const { email } = await services.invitations.accept(invitation, body, (made) => [
+    trail.entry({ user: made, target: invitation.id, details: { role: made.role } }),
+  ])
   return { email }
 })

@@ -1,12 +1,12 @@
-import { z } from "zod"
-import { Password } from "@/lib/contracts/task"
 import { route } from "@/server/http/route"
 
-const Change = z.object({ current_password: z.string(), new_password: Password })
-
-export const POST = route({ body: Change, status: 204 }, async ({ services, person, body }) => {
-  await services.signInLimit.count(person.email)
-  await services.people.changePassword(person, body.current_password, body.new_password)
-  await services.signInLimit.forgive(person.email)
-  services.gateway.dropBrowsers(person.id)
+export const POST = route("POST /api/v1/me/password", async ({ services, caller, person, body, trail }) => {
+  await services.signInLimit.countConfirmation(person.id)
+  const change = { current: body.current_password, next: body.new_password, revoke_tokens: body.revoke_tokens }
+  const keep = caller.via === "browser" ? caller.credential_id : null
+  await services.people.changePassword(person, change, keep, [
+    trail.entry({ target: person.id, details: { tokens_revoked: body.revoke_tokens } }),
+  ])
+  await services.signInLimit.confirmed(person.id)
+  services.accessChanged()
 })

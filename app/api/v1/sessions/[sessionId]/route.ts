@@ -1,5 +1,5 @@
-import { route, SessionParams } from "@/server/http/route"
+import { route } from "@/server/http/route"
 
-export const GET = route({ params: SessionParams }, ({ services, person, params }) =>
+export const GET = route("GET /api/v1/sessions/{sessionId}", ({ services, person, params }) =>
   services.sessions.getSession(person, params.sessionId),
 )

@@ -1,6 +1,7 @@
-import { ImportQuery } from "@/lib/contracts/transfer"
 import { route } from "@/server/http/route"
 
-export const POST = route({ query: ImportQuery, status: 201 }, ({ services, person, query, stream }) =>
-  services.transfer.import(person, stream(), query),
-)
+export const POST = route("POST /api/v1/sessions/import", async ({ services, person, query, stream, trail }) => {
+  const imported = await services.transfer.import(person, stream(), query)
+  trail.about(imported.session_id)
+  return imported
+})

@@ -1,10 +1,9 @@
-import { PatchTask } from "@/lib/contracts/task"
-import { route, TaskParams } from "@/server/http/route"
+import { route } from "@/server/http/route"
 
-export const GET = route({ params: TaskParams }, ({ services, person, params }) => services.sessions.getTask(person, params.taskId))
-export const PATCH = route({ params: TaskParams, body: PatchTask }, ({ services, person, params, body }) =>
+export const GET = route("GET /api/v1/tasks/{taskId}", ({ services, person, params }) => services.sessions.getTask(person, params.taskId))
+export const PATCH = route("PATCH /api/v1/tasks/{taskId}", ({ services, person, params, body }) =>
   services.sessions.patchTask(person, params.taskId, body),
 )
-export const DELETE = route({ params: TaskParams, status: 204 }, ({ services, person, params }) =>
+export const DELETE = route("DELETE /api/v1/tasks/{taskId}", ({ services, person, params }) =>
   services.sessions.deleteTask(person, params.taskId),
 )

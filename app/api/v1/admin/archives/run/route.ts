@@ -1,3 +1,3 @@
 import { route } from "@/server/http/route"
 
-export const POST = route({ admin: true, status: 202 }, ({ services }) => services.admin.archiveExpiredNow())
+export const POST = route("POST /api/v1/admin/archives/run", ({ services }) => services.admin.archiveExpiredNow())

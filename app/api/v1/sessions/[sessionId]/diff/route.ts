@@ -1,7 +1,6 @@
-import { DiffQuery } from "@/lib/contracts/workspace"
-import { route, SessionParams } from "@/server/http/route"
+import { route } from "@/server/http/route"
 
-export const GET = route({ params: SessionParams, query: DiffQuery }, ({ services, person, params, query: { path, of, old_path } }) =>
+export const GET = route("GET /api/v1/sessions/{sessionId}/diff", ({ services, person, params, query: { path, of, old_path } }) =>
   path !== undefined && of !== undefined
     ? services.workspace.fileDiff(person, params.sessionId, { path, of, old_path })
     : services.workspace.changes(person, params.sessionId),

@@ -1,6 +1,5 @@
-import { EventsQuery } from "@/lib/contracts/task"
-import { route, SessionParams } from "@/server/http/route"
+import { route } from "@/server/http/route"
 
-export const GET = route({ params: SessionParams, query: EventsQuery }, ({ services, person, params, query }) =>
+export const GET = route("GET /api/v1/sessions/{sessionId}/events", ({ services, person, params, query }) =>
   services.sessions.events(person, params.sessionId, query),
 )

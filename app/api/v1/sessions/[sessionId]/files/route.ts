@@ -1,6 +1,5 @@
-import { FolderQuery } from "@/lib/contracts/workspace"
-import { route, SessionParams } from "@/server/http/route"
+import { route } from "@/server/http/route"
 
-export const GET = route({ params: SessionParams, query: FolderQuery }, ({ services, person, params, query }) =>
+export const GET = route("GET /api/v1/sessions/{sessionId}/files", ({ services, person, params, query }) =>
   services.workspace.folder(person, params.sessionId, query.path),
 )

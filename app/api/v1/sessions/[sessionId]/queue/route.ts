@@ -1,5 +1,5 @@
-import { route, SessionParams } from "@/server/http/route"
+import { route } from "@/server/http/route"
 
-export const GET = route({ params: SessionParams }, async ({ services, person, params }) => ({
+export const GET = route("GET /api/v1/sessions/{sessionId}/queue", async ({ services, person, params }) => ({
   prompts: await services.sessions.queue(person, params.sessionId),
 }))

@@ -1,3 +1,5 @@
-import { route, SessionParams } from "@/server/http/route"
+import { route } from "@/server/http/route"
 
-export const GET = route({ params: SessionParams }, ({ services, person, params }) => services.sessions.status(person, params.sessionId))
+export const GET = route("GET /api/v1/sessions/{sessionId}/status", ({ services, person, params }) =>
+  services.sessions.status(person, params.sessionId),
+)

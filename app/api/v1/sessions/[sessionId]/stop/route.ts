@@ -1,5 +1,5 @@
-import { route, SessionParams } from "@/server/http/route"
+import { route } from "@/server/http/route"
 
-export const POST = route({ params: SessionParams, status: 202 }, ({ services, person, params }) =>
+export const POST = route("POST /api/v1/sessions/{sessionId}/stop", ({ services, person, params }) =>
   services.sessions.stop(person, params.sessionId),
 )

@@ -1,6 +1,5 @@
-import { AppendMessage } from "@/lib/contracts/task"
-import { route, TaskParams } from "@/server/http/route"
+import { route } from "@/server/http/route"
 
-export const POST = route({ params: TaskParams, body: AppendMessage, status: 202 }, ({ services, person, params, body }) =>
+export const POST = route("POST /api/v1/tasks/{taskId}/append", ({ services, person, params, body }) =>
   services.sessions.append(person, params.taskId, body),
 )

@@ -1,10 +1,6 @@
-import { z } from "zod"
-import { PutVariable } from "@/lib/contracts/agents"
-import { AgentId } from "@/lib/contracts/task"
 import { route } from "@/server/http/route"
 
-const Params = z.object({ agentId: AgentId })
-
-export const PUT = route({ admin: true, params: Params, body: PutVariable, status: 204 }, ({ services, params, body }) =>
-  services.agents.putVariable(params.agentId, body.name, body.value),
-)
+export const PUT = route("PUT /api/v1/admin/agents/{agentId}/variables", async ({ services, params, body, trail }) => {
+  await services.agents.putVariable(params.agentId, body.name, body.value)
+  await services.audit.write([trail.entry({ details: { name: body.name, removed: body.value === null } })])
+})

@@ -1,12 +1,8 @@
-import { z } from "zod"
-import { PatchPrompt } from "@/lib/contracts/task"
 import { route } from "@/server/http/route"
 
-const Params = z.object({ sessionId: z.string(), promptId: z.string() })
-
-export const PATCH = route({ params: Params, body: PatchPrompt }, async ({ services, person, params, body }) => ({
+export const PATCH = route("PATCH /api/v1/sessions/{sessionId}/queue/{promptId}", async ({ services, person, params, body }) => ({
   prompts: await services.sessions.changePrompt(person, params.sessionId, params.promptId, body),
 }))
-export const DELETE = route({ params: Params, status: 204 }, ({ services, person, params }) =>
+export const DELETE = route("DELETE /api/v1/sessions/{sessionId}/queue/{promptId}", ({ services, person, params }) =>
   services.sessions.withdrawPrompt(person, params.sessionId, params.promptId),
 )

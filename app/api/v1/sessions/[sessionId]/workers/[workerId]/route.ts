@@ -1,12 +1,11 @@
-import { PatchWorker } from "@/lib/contracts/workers"
-import { route, WorkerParams } from "@/server/http/route"
+import { route } from "@/server/http/route"
 
-export const GET = route({ params: WorkerParams }, ({ services, person, params }) =>
+export const GET = route("GET /api/v1/sessions/{sessionId}/workers/{workerId}", ({ services, person, params }) =>
   services.workers.describe(person, params.sessionId, params.workerId),
 )
-export const PATCH = route({ params: WorkerParams, body: PatchWorker }, async ({ services, person, params, body }) => ({
+export const PATCH = route("PATCH /api/v1/sessions/{sessionId}/workers/{workerId}", async ({ services, person, params, body }) => ({
   worker: await services.workers.change(person, params.sessionId, params.workerId, body),
 }))
-export const DELETE = route({ params: WorkerParams, status: 204 }, ({ services, person, params }) =>
+export const DELETE = route("DELETE /api/v1/sessions/{sessionId}/workers/{workerId}", ({ services, person, params }) =>
   services.workers.close(person, params.sessionId, params.workerId),
 )

@@ -1,0 +1,1 @@
+export { type Audit, type AuditSource, createAudit, type Trail } from "./audit"
