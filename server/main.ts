@@ -7,6 +7,7 @@ import next from "next"
 import { lockFolder } from "../lib/host/folder-lock"
 import { processStartTime } from "../lib/host/process-identity"
 import { writePrivateFile } from "../lib/host/write-private-file"
+import { refuseUnknownCall } from "./http/find-call"
 import { ADDRESS_HEADER, clientAddress } from "./platform/client-address"
 import { type Config, ConfigError, publishToNextAuth, readConfig } from "./platform/config"
 import { createGate, refusalOf, refusedAnswer } from "./platform/gate"
@@ -86,9 +87,9 @@ async function main() {
   const handle = app.getRequestHandler()
   answer = (request, response) => {
     setHeaders(request, response)
-    const refused = refuse(request)
+    const refused = refuse(request) ?? refuseUnknownCall(request.method ?? "GET", request.url ?? "/")
     if (refused !== null) {
-      response.writeHead(refused.status, { "content-type": refused.type })
+      response.writeHead(refused.status, { "content-type": refused.type, ...refused.headers })
       response.end(refused.body)
       return
     }

@@ -8,6 +8,7 @@ export type ErrorDetails = {
   REQUEST_TIMEOUT: object
   FORBIDDEN: object
   NOT_FOUND: { entity: string }
+  METHOD_NOT_ALLOWED: { allowed: readonly string[] }
   CONFLICT: object
   IDEMPOTENCY_CONFLICT: object
   PROMPT_NOT_QUEUED: { prompt_id: string }
@@ -49,6 +50,7 @@ export const httpStatus = {
   UNAUTHENTICATED: 401,
   FORBIDDEN: 403,
   NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
   REQUEST_TIMEOUT: 408,
   CONFLICT: 409,
   IDEMPOTENCY_CONFLICT: 409,

@@ -52,7 +52,7 @@ const WORDS: Record<Exclude<Refusal, "wrong_host">, string> = {
   jsonp: "Answers as scripts are not given.",
 }
 
-export type RefusedAnswer = { status: number; type: string; body: string }
+export type RefusedAnswer = { status: number; type: string; body: string; headers?: Record<string, string> }
 
 /** What whoever asked is told. */
 export function refusedAnswer(refusal: Refusal, url: string, publicUrl: string): RefusedAnswer {

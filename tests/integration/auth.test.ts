@@ -200,7 +200,11 @@ describe.each(DATABASES)("people and their sign-ins, on %s", (database) => {
     await laptop.signOut()
     await closed(gone.socket)
     // A copy of the cookie is worth nothing either.
-    const copy = await fetch(`${rewake.url}/api/v1/tokens`, { method: "POST", headers: { cookie, origin: rewake.url }, body: `{"name":"x"}` })
+    const copy = await fetch(`${rewake.url}/api/v1/tokens`, {
+      method: "POST",
+      headers: { cookie, origin: rewake.url },
+      body: `{"name":"x"}`,
+    })
     expect(copy.status).toBe(401)
     expect(laptop.cookies.has("next-auth.session-token")).toBe(false)
     expect((await laptop.api("GET", "/api/v1/me")).status).toBe(401)

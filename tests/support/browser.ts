@@ -7,7 +7,11 @@ export class Browser {
   /** Set-Cookie lines as they came, for those who look at their attributes. */
   readonly setCookies: string[] = []
   private readonly sockets: Socket[] = []
-  constructor(private readonly rewake: Rewake) {}
+  /** `address`: where it says it comes from, for a server that trusts its proxy. */
+  constructor(
+    private readonly rewake: Rewake,
+    private readonly address: string | null = null,
+  ) {}
 
   cookieHeader = () => [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; ")
 
@@ -24,6 +28,7 @@ export class Browser {
         "sec-fetch-site": "same-origin",
         ...(method === "GET" ? {} : { origin: this.rewake.url }),
         ...(init.json === undefined ? {} : { "content-type": "application/json" }),
+        ...(this.address === null ? {} : { "x-forwarded-for": this.address }),
         ...init.headers,
       },
       ...(init.form ? { body: new URLSearchParams(init.form) } : init.json === undefined ? {} : { body: JSON.stringify(init.json) }),

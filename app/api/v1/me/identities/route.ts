@@ -1,12 +1,10 @@
-import { AppError } from "@/lib/contracts/errors"
 import { intentCookie } from "@/server/http/oidc-intent"
 import { route } from "@/server/http/route"
 
 export const GET = route("GET /api/v1/me/identities", async ({ services, person }) => ({
   items: await services.identities.list(person.id),
 }))
-export const POST = route("POST /api/v1/me/identities", async ({ services, caller, person }) => {
-  if (caller.via !== "browser") throw new AppError("FORBIDDEN", "A provider is connected in the browser you are signed in with.", {})
+export const POST = route("POST /api/v1/me/identities", async ({ services, person }) => {
   const cookie = await intentCookie({ kind: "connect", user_id: person.id }, services.cookieSettings())
   return new Response(null, { status: 204, headers: { "set-cookie": cookie, "cache-control": "no-store" } })
 })
