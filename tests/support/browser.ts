@@ -1,3 +1,4 @@
+import { request } from "node:http"
 import { io, type Socket } from "socket.io-client"
 import type { Answer, Rewake } from "./server"
 
@@ -33,13 +34,28 @@ export class Browser {
       },
       ...(init.form ? { body: new URLSearchParams(init.form) } : init.json === undefined ? {} : { body: JSON.stringify(init.json) }),
     })
-    for (const line of response.headers.getSetCookie()) {
+    this.take(response.headers.getSetCookie())
+    return response
+  }
+  private take(lines: readonly string[]): void {
+    for (const line of lines) {
       this.setCookies.push(line)
       const [, name, value] = /^([^=]+)=([^;]*)/.exec(line) ?? []
       if (name && value) this.cookies.set(name, value)
       else if (name) this.cookies.delete(name)
     }
-    return response
+  }
+
+  /** Follows a link from another site; where it is sent on to. By node:http, because fetch says of itself that it is no navigation. */
+  followLink(path: string): Promise<string> {
+    const headers = { cookie: this.cookieHeader(), "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" }
+    return new Promise((resolve, reject) => {
+      const sent = request(`${this.rewake.url}${path}`, { headers }, (response) => {
+        this.take(response.headers["set-cookie"] ?? [])
+        response.resume().on("end", () => resolve(response.headers.location ?? `${response.statusCode}`))
+      })
+      sent.on("error", reject).end()
+    })
   }
 
   async api<T = Record<string, unknown>>(method: string, path: string, json?: unknown): Promise<Answer<T>> {
@@ -58,6 +74,13 @@ export class Browser {
     const response = await this.fetch("POST", "/api/auth/callback/credentials", { form })
     const { url } = (await response.json()) as { url: string }
     return new URL(url, this.rewake.url).searchParams.get("error")
+  }
+
+  /** The address at the provider that signing in there begins with. */
+  async beginAtProvider(): Promise<string> {
+    const form = { csrfToken: await this.csrfToken(), json: "true", callbackUrl: `${this.rewake.url}/tasks` }
+    const response = await this.fetch("POST", "/api/auth/signin/oidc", { form })
+    return ((await response.json()) as { url: string }).url
   }
 
   async signOut(): Promise<void> {
