@@ -30,6 +30,7 @@ export async function nextAuthHandler(request: Request, context: Context) {
     const bounded = await withBoundedBody(request)
     const signIn: SignInUnderWay = { done: null }
     const response: Response = await NextAuth(bounded as never, context as never, createOptions(services, request, browser, signIn))
+    sendErrorsToLogin(response, services.publicUrl())
     if (signIn.done === null) return response
     const secure = isSecure(services)
     response.headers.append("set-cookie", forgetIntent(secure))
@@ -43,6 +44,12 @@ export async function nextAuthHandler(request: Request, context: Context) {
     if (isAppError(error)) return errorResponse(error)
     throw error
   }
+}
+
+/** next-auth would go there by pages of its own, which a browser that comes from the provider may not open. */
+function sendErrorsToLogin(response: Response, publicUrl: string): void {
+  const to = new URL(response.headers.get("location") ?? "/", publicUrl)
+  if (to.pathname === "/api/auth/error") response.headers.set("location", `${publicUrl}/login?error=PROVIDER`)
 }
 
 /** next-auth reads whatever it is sent, before it knows by whom. */

@@ -33,7 +33,7 @@ export function refusalOf(gate: Gate, { method, url, headers }: GateRequest): Re
   const site = headers["sec-fetch-site"]
   if (site === "same-origin" || site === "none") return null
   // Any page may link to ours: it can neither read nor frame what is shown. A sign-in elsewhere ends with such a link, too.
-  const isLink = headers["sec-fetch-mode"] === "navigate" && /^\/api\/auth\/(callback\/|error$)/.test(path)
+  const isLink = headers["sec-fetch-mode"] === "navigate" && path.startsWith("/api/auth/callback/")
   if (isLink || (!isSocket && !path.startsWith("/api/"))) return method === "GET" || method === "HEAD" ? null : "foreign_page"
   if (site !== undefined) return "foreign_page"
 
