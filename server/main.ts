@@ -49,7 +49,7 @@ async function main() {
   })
   const port = await listenQuietly(http, config)
   const publicUrl = config.public_url ?? `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`
-  publishToNextAuth(publicUrl, config.auth_secret)
+  publishToNextAuth(publicUrl, config.auth_secrets[0])
   const gate = createGate({ configured: config.public_url, host: config.host, port })
   const setHeaders = (request: IncomingMessage, response: ServerResponse) =>
     setSecurityHeaders(request, response, { dev: config.dev, https: publicUrl.startsWith("https:"), origins: gate.origins })

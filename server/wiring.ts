@@ -67,17 +67,20 @@ export async function createServices(options: {
   })
 
   const programs = installPrograms({ from: build.programs, data_dir: config.data_dir, build: build.id })
+  const variables = createAgentVariables({ db, journal, clock, secrets: config.auth_secrets })
+  const mcpServers = createMcpServers({ db, journal, clock, secrets: config.auth_secrets })
+  const resealed = (await variables.reseal()) + (await mcpServers.reseal())
+  if (resealed > 0) logger.info({ values: resealed }, "stored keys were sealed again with the first AUTH_SECRET")
   const agents = await createAgentRegistry({
     builtIn: [...(config.demo_agents ? demoAgents({ programs, node: process.execPath }) : []), ...vendorAgents],
     fromFile: readAgentsFile(config.agents_file),
     custom: createCustomAgents({ db, journal, clock }),
-    variables: createAgentVariables({ db, journal, clock, secret: config.auth_secret }),
+    variables,
     installs: createInstalls({ folder: join(config.data_dir, "agents"), env: config.child_env, logger }),
     observations: await createObservations({ db, journal }),
     data_dir: config.data_dir,
     env: config.child_env,
   })
-  const mcpServers = createMcpServers({ db, journal, clock, secret: config.auth_secret })
   const executors: Executors = {
     standalone: createStandaloneExecutor({
       data_dir: config.data_dir,
@@ -104,7 +107,7 @@ export async function createServices(options: {
     data_dir: config.data_dir,
     archives: { store: archives, max_bytes: config.archive_max_bytes },
     onRestoreProgress: (userId, progress) => gateway.restoreProgress(userId, progress),
-    mint: () => mintToken(config.auth_secret, clock.now(), config.wait_deadline_hours),
+    mint: () => mintToken(config.auth_secrets[0], clock.now(), config.wait_deadline_hours),
     max_retries: config.max_retries,
     isBootAlive: boot.isAlive,
     askOwner: (session_id, ask) => void notices.tell({ session_id, ask }).catch((error) => logger.warn({ err: error }, "owner not told")),
@@ -114,7 +117,7 @@ export async function createServices(options: {
   const tokens = createApiTokens({ db, journal, clock })
   const signInLimit = createSignInLimit()
   const secureCookie = publicUrl().startsWith("https:")
-  const currentUser = createCurrentUser({ people, tokens, secret: config.auth_secret, secureCookie })
+  const currentUser = createCurrentUser({ people, tokens, secrets: config.auth_secrets, secureCookie })
   const attachments = createAttachments({ db, journal, clock })
   const sessions = createSessions({
     db,

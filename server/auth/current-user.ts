@@ -7,7 +7,7 @@ export type Credentials = { authorization: string | undefined; cookie: string | 
 export type Caller = { person: Person; via: "browser" | "token"; sign_in: string | null }
 
 /** Who is calling: a program by its bearer token, or a browser by next-auth's cookie. The same for HTTP and sockets. */
-export function createCurrentUser(options: { people: People; tokens: ApiTokens; secret: string; secureCookie: boolean }) {
+export function createCurrentUser(options: { people: People; tokens: ApiTokens; secrets: readonly string[]; secureCookie: boolean }) {
   return async ({ authorization, cookie }: Credentials): Promise<Caller | null> => {
     if (authorization !== undefined) {
       const bearer = /^Bearer (.+)$/i.exec(authorization)?.[1]
@@ -17,7 +17,8 @@ export function createCurrentUser(options: { people: People; tokens: ApiTokens; 
     }
     if (!cookie) return null
     const req = { cookies: parseCookies(cookie), headers: {} }
-    const token = await getToken({ req: req as never, secret: options.secret, secureCookie: options.secureCookie })
+    const readWith = (secret: string) => getToken({ req: req as never, secret, secureCookie: options.secureCookie })
+    const token = (await Promise.all(options.secrets.map(readWith))).find((found) => found !== null)
     if (typeof token?.sub !== "string") return null
     const person = await options.people.byId(token.sub)
     // Raised by a password change or a disabling: cookies from before it are worth nothing.

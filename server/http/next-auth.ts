@@ -28,7 +28,7 @@ export async function nextAuthHandler(request: Request, context: Context) {
   const options = createNextAuthOptions({
     people,
     limit: signInLimit,
-    secret: config.auth_secret,
+    secret: config.auth_secrets[0],
     secureCookie: publicUrl().startsWith("https:"),
     onSignOut: gateway.dropSignIn,
   })

@@ -11,6 +11,17 @@ import { writePrivateFile } from "../../lib/host/write-private-file"
 const hours = (fallback: number) => z.coerce.number().positive().default(fallback)
 const count = (fallback: number) => z.coerce.number().int().positive().default(fallback)
 
+const SECRET_MIN_LENGTH = 16
+const SECRETS_FORM = `must have at least ${SECRET_MIN_LENGTH} characters; several secrets are separated by spaces, each as long`
+
+/** The first seals and signs; the others, from before, still open and verify. */
+type Secrets = readonly [string, ...string[]]
+function secretsIn(text: string): Secrets | null {
+  const [first, ...older] = text.split(/\s+/).filter(Boolean)
+  if (first === undefined || [first, ...older].some((secret) => secret.length < SECRET_MIN_LENGTH)) return null
+  return [first, ...older]
+}
+
 const Variables = z.object({
   PORT: z.coerce.number().int().min(0).max(65535).default(3000),
   HOST: z.string().default("127.0.0.1"),
@@ -29,7 +40,10 @@ const Variables = z.object({
   S3_REGION: z.string().optional(),
   AWS_ACCESS_KEY_ID: z.string().optional(),
   AWS_SECRET_ACCESS_KEY: z.string().optional(),
-  AUTH_SECRET: z.string().min(16).optional(),
+  AUTH_SECRET: z
+    .string()
+    .refine((text) => secretsIn(text) !== null, SECRETS_FORM)
+    .optional(),
   ADMIN_EMAIL: z.email().optional(),
   ADMIN_PASSWORD: z.string().min(10).optional(),
   WORKSPACE_ROOTS: z.string().optional(),
@@ -82,7 +96,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     database: postgres
       ? ({ kind: "postgresql", url: v.DATABASE_URL as string } as const)
       : ({ kind: "sqlite", file: v.DATABASE_URL ? resolve(v.DATABASE_URL.slice("file:".length)) : join(data_dir, "rewake.db") } as const),
-    auth_secret: v.AUTH_SECRET ?? keptSecret(data_dir),
+    auth_secrets: v.AUTH_SECRET ? (secretsIn(v.AUTH_SECRET) as Secrets) : keptSecrets(data_dir),
     admin: v.ADMIN_EMAIL && v.ADMIN_PASSWORD ? { email: v.ADMIN_EMAIL.toLowerCase(), password: v.ADMIN_PASSWORD } : null,
     workspace_roots: (v.WORKSPACE_ROOTS?.split(":") ?? [homedir()]).filter(Boolean).map((root) => resolve(root)),
     max_message_bytes: v.MAX_MESSAGE_BYTES,
@@ -143,10 +157,12 @@ function makeDataDir(dir: string) {
 }
 
 /** Losing this file signs everybody out and makes open questions unanswerable, so it is written once and kept. */
-function keptSecret(dataDir: string): string {
+function keptSecrets(dataDir: string): Secrets {
   const file = join(dataDir, "auth-secret")
   if (!existsSync(file)) writePrivateFile(file, randomBytes(32).toString("base64url"))
-  return readFileSync(file, "utf8").trim()
+  const secrets = secretsIn(readFileSync(file, "utf8"))
+  if (!secrets) throw new ConfigError(`${file}: ${SECRETS_FORM}`)
+  return secrets
 }
 
 /** next-auth reads its address from the environment and from nowhere else. */

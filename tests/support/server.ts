@@ -85,7 +85,7 @@ export class Rewake {
       PORT: "0",
       DATA_DIR: this.dataDir,
       WORKSPACE_ROOTS: this.dataDir,
-      AUTH_SECRET: "a secret for tests that is long enough",
+      AUTH_SECRET: "a-secret-for-tests-that-is-long-enough",
       ADMIN_EMAIL: ADMIN.email,
       ADMIN_PASSWORD: ADMIN.password,
       LOG_LEVEL: "info",
