@@ -7,6 +7,7 @@ import { AgentctlFile } from "../lib/contracts/agentctl/protocol"
 import { isAppError } from "../lib/contracts/errors"
 import { AgentId, Email } from "../lib/contracts/task"
 import { isSameProcess } from "../lib/host/process-identity"
+import { keepOwnFilesPrivate } from "../lib/host/umask"
 import { createApiTokens, createPeople } from "./auth"
 import { createAgentctlClient } from "./executors"
 import { type Journal, openJournal, openWriter } from "./journal"
@@ -30,6 +31,7 @@ run().catch((error) => {
 })
 
 async function run() {
+  keepOwnFilesPrivate()
   const config = readConfig()
   switch (command) {
     case "token":

@@ -6,11 +6,13 @@ import { fileURLToPath } from "node:url"
 import next from "next"
 import { lockFolder } from "../lib/host/folder-lock"
 import { processStartTime } from "../lib/host/process-identity"
+import { keepOwnFilesPrivate } from "../lib/host/umask"
 import { writePrivateFile } from "../lib/host/write-private-file"
 import { type Config, ConfigError, publishToNextAuth, readConfig } from "./platform/config"
 import { createGate, refusalOf, refusedAnswer } from "./platform/gate"
-import { createLogger } from "./platform/logger"
+import { createLogger, type Logger } from "./platform/logger"
 import { migrate } from "./platform/migrate"
+import { makePrivate } from "./platform/private-files"
 import { setSecurityHeaders } from "./platform/security-headers"
 import { publishServices } from "./services"
 import { createServices, migrationsFolder } from "./wiring"
@@ -33,9 +35,11 @@ class StartFailed extends Error {}
 
 async function main() {
   const started = performance.now()
+  const umask = keepOwnFilesPrivate()
   const config = readConfig()
   const logger = createLogger(config.log_level)
   const lock = config.database.kind === "sqlite" ? lockDataFolder(config) : null
+  closeToOthers(config, logger)
   await migrate(config.database, migrationsFolder(root))
 
   let answer: RequestListener = notReady
@@ -62,6 +66,7 @@ async function main() {
     config,
     build: { id: readBuildId(), programs: join(dist, "programs"), writerScript: new URL("./writer-thread.mjs", import.meta.url) },
     logger,
+    umask,
     http,
     publicUrl: () => publicUrl,
     refuse,
@@ -132,6 +137,13 @@ async function main() {
     process.exit(0)
   }
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => void end(signal))
+}
+
+function closeToOthers(config: Config, logger: Logger) {
+  const { corrected, failed } = makePrivate(config.data_dir, config.database.kind === "sqlite" ? config.database.file : null)
+  const named = (paths: string[]) => ({ count: paths.length, paths: paths.slice(0, 5) })
+  if (corrected.length > 0) logger.warn(named(corrected), "other users of this machine could read files of Rewake; corrected")
+  if (failed.length > 0) logger.warn(named(failed), "other users of this machine can read files of Rewake; their modes cannot be changed")
 }
 
 function lockDataFolder(config: Config) {

@@ -41,6 +41,8 @@ export async function createServices(options: {
   config: Config
   build: Build
   logger: Logger
+  /** The one the server was started with, for whatever is started for users. */
+  umask: number
   http: HttpServer
   publicUrl: () => string
   refuse: GatewayDeps["refuse"]
@@ -89,6 +91,7 @@ export async function createServices(options: {
       node: process.execPath,
       env: config.child_env,
       orphan_hours: config.agentctl_orphan_hours,
+      umask: options.umask,
       logger,
     }),
     docker: notConfigured("docker"),

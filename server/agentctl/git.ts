@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process"
+import { withUmaskOfUsers } from "../../lib/host/umask"
 import { Failure } from "./failure"
 import { withoutTerminals } from "./pty/masters"
 
@@ -34,12 +35,14 @@ export function createGit(dataDir: string): Git {
   const env = { ...gitEnvironment(dataDir, process.env), GIT_TERMINAL_PROMPT: "0", LC_ALL: "C" }
   const execute = (cwd: string, args: string[]) =>
     new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve, reject) => {
-      const child = spawn("git", [...NEUTRAL, ...args], {
-        cwd,
-        env,
-        stdio: withoutTerminals(["ignore", "pipe", "pipe"]),
-        timeout: GIT_TIMEOUT_MS,
-      })
+      const child = withUmaskOfUsers(() =>
+        spawn("git", [...NEUTRAL, ...args], {
+          cwd,
+          env,
+          stdio: withoutTerminals(["ignore", "pipe", "pipe"]),
+          timeout: GIT_TIMEOUT_MS,
+        }),
+      )
       let stdout = ""
       let stderr = ""
       child.stdout.on("data", (bytes) => {
@@ -84,12 +87,14 @@ export function createPipedGit(dataDir: string): PipedGit {
   return (cwd, args, { input, output, accept = [], env: extra, keep = Number.POSITIVE_INFINITY, timeoutMs } = {}) =>
     new Promise((resolve, reject) => {
       const stdin = typeof input === "number" ? input : input ? "pipe" : "ignore"
-      const child = spawn("git", [...NEUTRAL, "-c", "core.fsmonitor=false", ...args], {
-        cwd,
-        env: { ...env, ...extra },
-        stdio: withoutTerminals([stdin, output ?? "pipe", "pipe"]),
-        timeout: timeoutMs,
-      })
+      const child = withUmaskOfUsers(() =>
+        spawn("git", [...NEUTRAL, "-c", "core.fsmonitor=false", ...args], {
+          cwd,
+          env: { ...env, ...extra },
+          stdio: withoutTerminals([stdin, output ?? "pipe", "pipe"]),
+          timeout: timeoutMs,
+        }),
+      )
       const chunks: Buffer[] = []
       let bytes = 0
       let stderr = ""

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto"
-import { existsSync } from "node:fs"
+import { existsSync, mkdirSync } from "node:fs"
 import { mkdir, readdir, realpath, rename, rm } from "node:fs/promises"
 import { basename, dirname, isAbsolute, join, sep } from "node:path"
 import type { WorkspaceSpec } from "../../lib/contracts/agentctl/protocol"
+import { withUmaskOfUsers } from "../../lib/host/umask"
 import { Failure, messageOf } from "./failure"
 import type { Git } from "./git"
 import { createKeyedSerial } from "./serial"
@@ -64,8 +65,10 @@ export function createWorkspaces(dataDir: string, git: Git): Workspaces {
   }
 }
 
+const makeFolderForUsers = (path: string) => withUmaskOfUsers(() => mkdirSync(path, { recursive: true }))
+
 async function makeFolder(git: Git, path: string): Promise<void> {
-  await mkdir(path, { recursive: true })
+  makeFolderForUsers(path)
   if (!existsSync(join(path, ".git"))) await git.run(path, ["init", "-q", "-b", "main"])
   // Without a first commit there is nothing to compare the work with.
   if (!(await git.succeeds(path, ["rev-parse", "-q", "--verify", "HEAD"]))) {
@@ -81,7 +84,7 @@ async function makeWorktree(git: Git, spec: Worktree): Promise<void> {
   if (existsSync(spec.path) && (await readdir(spec.path)).length > 0) {
     throw new Failure("WORKSPACE_FAILED", "The workspace path exists and is no worktree; it was left as it is.")
   }
-  await mkdir(dirname(spec.path), { recursive: true })
+  makeFolderForUsers(dirname(spec.path))
   if (await git.succeeds(repository, ["rev-parse", "-q", "--verify", `refs/heads/${spec.branch}`])) {
     // git still lists a worktree whose folder is gone, and would refuse its branch.
     if (await isRegistered(git, repository, spec.path)) await git.run(repository, ["worktree", "remove", spec.path])
@@ -102,7 +105,7 @@ async function prepareRepository(git: Git, spec: Worktree): Promise<void> {
 
 async function cloneMirror(git: Git, url: string, mirror: string): Promise<void> {
   if (url.startsWith("-")) throw new Failure("INVALID_INPUT", "That is no repository.")
-  await mkdir(dirname(mirror), { recursive: true })
+  await mkdir(dirname(mirror), { recursive: true, mode: 0o700 })
   const draft = `${mirror}.cloning-${randomUUID()}`
   try {
     await git.run(dirname(mirror), ["clone", "-q", "--bare", "--", url, draft])

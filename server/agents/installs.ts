@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join } from "node:path"
 import type { InstallState } from "../../lib/contracts/agents"
 import { AppError } from "../../lib/contracts/errors"
+import { withUmaskOfUsers } from "../../lib/host/umask"
 import { writePrivateFile } from "../../lib/host/write-private-file"
 import type { Logger } from "../platform/logger"
 import type { AgentDefinition } from "./agent"
@@ -34,7 +35,7 @@ export function createInstalls({ folder, env, logger }: { folder: string; env: R
 
   function npm(cwd: string, args: string[], onOutput: (text: string) => void): Promise<void> {
     return new Promise((resolve, reject) => {
-      const child = spawn("npm", args, { cwd, env: env as NodeJS.ProcessEnv, stdio: ["ignore", "ignore", "pipe"] })
+      const child = withUmaskOfUsers(() => spawn("npm", args, { cwd, env: env as NodeJS.ProcessEnv, stdio: ["ignore", "ignore", "pipe"] }))
       children.add(child)
       let tail = ""
       child.stderr.setEncoding("utf8").on("data", (text: string) => {
