@@ -5,6 +5,7 @@ import { join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import { z } from "zod"
 import { writePrivateFile } from "../../lib/host/write-private-file"
+import { withoutNpm } from "./without-npm"
 
 /** The only reader of the environment. Parsed once at start; what is wrong is told by name, all of it at once. */
 
@@ -66,7 +67,7 @@ const Variables = z.object({
   REWAKE_DEV: z.literal("1").optional(),
 })
 
-/** Names the product reads, and next-auth's own: agents and shells get the caller's environment without any of these. */
+/** Names the product reads, and next-auth's own: agents and shells get the user's environment without any of these. */
 const OURS = new Set([...Object.keys(Variables.shape), "NEXTAUTH_URL", "NEXTAUTH_SECRET", "NODE_ENV"])
 
 export class ConfigError extends Error {}
@@ -116,11 +117,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     log_level: v.LOG_LEVEL,
     dev: v.REWAKE_DEV === "1",
     /** What daemons, agents and shells inherit. */
-    child_env: Object.fromEntries(
-      Object.entries(env).filter(
-        (pair): pair is [string, string] => pair[1] !== undefined && !OURS.has(pair[0]) && !pair[0].startsWith("npm_"),
-      ),
-    ),
+    child_env: Object.fromEntries(Object.entries(withoutNpm(env)).filter(([name]) => !OURS.has(name))),
   })
 }
 
