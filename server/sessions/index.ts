@@ -12,11 +12,12 @@ import { createSession, createTask, requireRuntime } from "./create-task"
 import type { SessionDeps } from "./deps"
 import { readEvents } from "./events"
 import { changePrompt, listQueue, withdrawPrompt } from "./queue"
+import { createRepositoryScan } from "./repository-scan"
 import { previewRestore, restoreTask } from "./restore-task"
 import { chooseOptions, readSetup } from "./setup"
 import { deleteTask, type ListInput, listTasks, patchTask, purgeTask } from "./tasks"
 import { createViews } from "./views"
-import { suggestRepositories, usableRepository } from "./workspaces"
+import { usableRepository } from "./workspaces"
 
 export type { SessionDeps } from "./deps"
 export { requireCursor } from "./events"
@@ -26,6 +27,7 @@ export { loadExpiry } from "./expiry"
 export function createSessions(given: Omit<SessionDeps, "queueTurns">) {
   const deps: SessionDeps = { ...given, queueTurns: createKeyedQueue() }
   const views = createViews(deps)
+  const findRepositories = createRepositoryScan(deps.config.workspace_roots)
   return {
     createTask: (person: Person, input: CreateTask) => createTask(deps, views, person, input),
     createSession: (
@@ -62,7 +64,11 @@ export function createSessions(given: Omit<SessionDeps, "queueTurns">) {
     requireStandalone: (person: Person) => requireRuntime(deps, person, "standalone"),
     usableRepository: (repository: string) => usableRepository(repository, deps.config.workspace_roots),
     abandon: (person: Person, sessionId: string) => abandonExecutor(deps, person, sessionId),
-    workspaces: (query: string) => ({ roots: deps.config.workspace_roots, items: suggestRepositories(deps.config.workspace_roots, query) }),
+    /** Only for those who may use them: the names alone tell what lies on this machine. */
+    async workspaces(person: Person, query: string) {
+      await requireRuntime(deps, person, "standalone")
+      return { roots: deps.config.workspace_roots, items: await findRepositories(query) }
+    },
   }
 }
 export type Sessions = ReturnType<typeof createSessions>

@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, realpathSync, statSync } from "node:fs"
-import { basename, isAbsolute, join, sep } from "node:path"
+import { existsSync, realpathSync, statSync } from "node:fs"
+import { isAbsolute, join, sep } from "node:path"
 import { AppError, isAppError } from "../../lib/contracts/errors"
 
 /** No part begins with a dash: git and ssh would read it as an option. */
@@ -54,35 +54,5 @@ function resolveReal(path: string): string | null {
     return realpathSync(path)
   } catch {
     return null
-  }
-}
-
-const SUGGESTIONS = 50
-const DEPTH = 3
-const SKIPPED = new Set(["node_modules", "target", "dist", "vendor"])
-
-/** Repositories near the roots, for the form's suggestions. Bounded in depth and number: a home folder can be endless. */
-export function suggestRepositories(roots: readonly string[], query: string): { path: string; name: string }[] {
-  const found: { path: string; name: string }[] = []
-  const visit = (folder: string, depth: number) => {
-    if (found.length >= SUGGESTIONS) return
-    if (existsSync(join(folder, ".git"))) {
-      if (folder.toLowerCase().includes(query.toLowerCase())) found.push({ path: folder, name: basename(folder) })
-      return
-    }
-    if (depth === 0) return
-    for (const entry of listFolders(folder)) visit(join(folder, entry), depth - 1)
-  }
-  for (const root of roots) visit(root, DEPTH)
-  return found
-}
-function listFolders(folder: string): string[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory() && !entry.name.startsWith(".") && !SKIPPED.has(entry.name))
-      .map((entry) => entry.name)
-      .sort()
-  } catch {
-    return []
   }
 }

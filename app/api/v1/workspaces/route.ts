@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { route } from "@/server/http/route"
 
-export const GET = route({ query: z.object({ q: z.string().max(200).default("") }) }, async ({ services, query }) =>
-  services.sessions.workspaces(query.q),
+export const GET = route({ query: z.object({ q: z.string().max(200).default("") }) }, async ({ services, person, query }) =>
+  services.sessions.workspaces(person, query.q),
 )
