@@ -14,6 +14,7 @@ import { createLogger, type Logger } from "./platform/logger"
 import { migrate } from "./platform/migrate"
 import { makePrivate } from "./platform/private-files"
 import { setSecurityHeaders } from "./platform/security-headers"
+import { isUnencrypted } from "./platform/unencrypted"
 import { publishServices } from "./services"
 import { createServices, migrationsFolder } from "./wiring"
 
@@ -108,6 +109,7 @@ async function main() {
 
   const recovered = services.recover().catch((error) => logger.error({ err: error }, "recovery failed"))
   greet(publicUrl, services.setupCode(), performance.now() - started)
+  if (isUnencrypted(config.host, publicUrl)) console.log(UNENCRYPTED)
 
   let endingSince: number | null = null
   const end = async (signal: NodeJS.Signals) => {
@@ -178,6 +180,10 @@ function greet(publicUrl: string, setupCode: string | null, took: number) {
   console.log(`\n  Rewake is ready after ${(took / 1000).toFixed(1)} s\n  ${publicUrl}\n`)
   if (setupCode) console.log(`  Open this link once to become the first admin:\n\n${publicUrl}/setup?code=${setupCode}\n`)
 }
+
+const UNENCRYPTED = `  Warning: passwords and cookies travel unencrypted to this server, and others on the network can read them.
+  Put a proxy with TLS in front of it, and set PUBLIC_URL to its https address.
+`
 
 function farewell(signal: string, open: readonly string[]): string {
   if (open.length === 0) return `\n  ${signal}: the server ends. No session is working; agents stay ready in agentctl.`
