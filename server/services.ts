@@ -2,6 +2,7 @@ import type { SystemStatus } from "./admin"
 import type { AgentRegistry, McpServers } from "./agents"
 import type { Attachments } from "./attachments"
 import type { ApiTokens, Caller, Credentials, People, SignInLimit } from "./auth"
+import type { GitCredentials } from "./git-credentials"
 import type { Config } from "./platform/config"
 import type { Database } from "./platform/database"
 import type { Logger } from "./platform/logger"
@@ -20,6 +21,7 @@ export type Services = {
   boot: Boot
   agents: AgentRegistry
   mcpServers: McpServers
+  gitCredentials: GitCredentials
   people: People
   tokens: ApiTokens
   signInLimit: SignInLimit

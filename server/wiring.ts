@@ -17,6 +17,7 @@ import { createAttachments } from "./attachments"
 import { createApiTokens, createCurrentUser, createPeople, createSignInLimit, newSecret } from "./auth"
 import { type Coordinator, createCoordinator, createReach } from "./execution"
 import { createStandaloneExecutor, type Executors, installPrograms, notConfigured } from "./executors"
+import { createGitCredentials } from "./git-credentials"
 import { noNotices, openJournal, openPostgresNotices, openWriter } from "./journal"
 import { realClock } from "./platform/clock"
 import type { Config } from "./platform/config"
@@ -71,7 +72,8 @@ export async function createServices(options: {
   const programs = installPrograms({ from: build.programs, data_dir: config.data_dir, build: build.id })
   const variables = createAgentVariables({ db, journal, clock, secrets: config.auth_secrets })
   const mcpServers = createMcpServers({ db, journal, clock, secrets: config.auth_secrets })
-  const resealed = (await variables.reseal()) + (await mcpServers.reseal())
+  const gitCredentials = createGitCredentials({ db, journal, clock, secrets: config.auth_secrets })
+  const resealed = (await variables.reseal()) + (await mcpServers.reseal()) + (await gitCredentials.reseal())
   if (resealed > 0) logger.info({ values: resealed }, "stored keys were sealed again with the first AUTH_SECRET")
   const agents = await createAgentRegistry({
     builtIn: [...(config.demo_agents ? demoAgents({ programs, node: process.execPath }) : []), ...vendorAgents],
@@ -106,6 +108,7 @@ export async function createServices(options: {
     executors,
     agents,
     mcpServers,
+    gitCredentials,
     boot_id: boot.id,
     data_dir: config.data_dir,
     archives: { store: archives, max_bytes: config.archive_max_bytes },
@@ -196,6 +199,7 @@ export async function createServices(options: {
     boot,
     agents,
     mcpServers,
+    gitCredentials,
     people,
     tokens,
     signInLimit,

@@ -6,6 +6,7 @@ import type {
   Boot,
   CustomAgent,
   ExecutorRunning,
+  GitCredential,
   Invitation,
   McpServer,
   Prompt,
@@ -48,6 +49,7 @@ export type Tables = {
   custom_agents: CustomAgent
   agent_variables: AgentVariable
   mcp_servers: McpServer
+  git_credentials: GitCredential
   boots: Boot
   tasks: Task
   sessions: Session
@@ -86,6 +88,7 @@ export type Database = {
     | "customAgent"
     | "agentVariable"
     | "mcpServer"
+    | "gitCredential"
     | "boot"
     | "task"
     | "session"

@@ -1,12 +1,18 @@
 import { existsSync, realpathSync, statSync } from "node:fs"
 import { isAbsolute, join, sep } from "node:path"
 import { AppError, isAppError } from "../../lib/contracts/errors"
+import { holdsCredentials } from "../../lib/host/git-url"
 
 /** No part begins with a dash: git and ssh would read it as an option. */
 const REMOTE = /^((https?|ssh|git):\/\/(?!-)|file:\/\/|\w[\w.-]*@\w[\w.-]*:)/
 
 /** A repository an agent may work on: a git URL as it is, or a local one under the allowed roots, by its real path. */
 export function requireRepository(repository: string, roots: readonly string[]): string {
+  if (holdsCredentials(repository)) {
+    throw new AppError("INVALID_INPUT", "Remove the user name and password from the URL, and save them under Settings, Git credentials.", {
+      issues: ["repository: holds a user name or password"],
+    })
+  }
   if (REMOTE.test(repository)) {
     // A local file address would walk around the allowed roots.
     if (repository.startsWith("file:")) return requireRepository(pathOf(repository), roots)

@@ -9,6 +9,7 @@ const SERVER_RANKS: Record<string, number> = {
   agents: 2,
   auth: 2,
   attachments: 2,
+  "git-credentials": 2,
   executors: 3,
   history: 3,
   archive: 3,

@@ -91,7 +91,7 @@ export class Restores {
         (phase, progress) => Object.assign(state, { ...progress, state: IN_PHASE[phase as keyof typeof IN_PHASE] }),
       )
       Object.assign(state, { ...numbers(unpacked), state: "verifying", agent_session_id: unpacked.agent_session_id })
-      state.notes = await this.restoreGit(draft, body.workspace)
+      state.notes = await this.restoreGit(draft, body)
       await flushToDisk(draft)
       placeAgentFiles(join(draft, "agent"), body.agent_files)
       await session.takeWorkspace(body.generation, body.workspace, unpacked.agent_session_id, () =>
@@ -126,10 +126,10 @@ export class Restores {
     return source.path
   }
 
-  private async restoreGit(draft: string, spec: WorkspaceSpec): Promise<string[]> {
+  private async restoreGit(draft: string, { workspace: spec, git_credential }: PutRestore): Promise<string[]> {
     const { git, workspaces } = this.place
     if (spec.kind === "folder") return restoreFolder(git, draft)
-    await workspaces.prepareRepository(spec)
+    await workspaces.prepareRepository(spec, git_credential)
     return workspaces.exclusively(spec, () => restoreWorktree(git, draft, spec))
   }
 
