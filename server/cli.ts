@@ -8,6 +8,7 @@ import { isAppError } from "../lib/contracts/errors"
 import { CreateToken, TOKEN_DAYS } from "../lib/contracts/people"
 import { AgentId, Email } from "../lib/contracts/task"
 import { isSameProcess } from "../lib/host/process-identity"
+import { keepOwnFilesPrivate } from "../lib/host/umask"
 import { type Audit, createAudit, type Trail } from "./audit"
 import {
   type ApiTokens,
@@ -42,6 +43,7 @@ run().catch((error) => {
 })
 
 async function run() {
+  keepOwnFilesPrivate()
   const config = readConfig()
   switch (command) {
     case "token":

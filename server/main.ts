@@ -6,14 +6,17 @@ import { fileURLToPath } from "node:url"
 import next from "next"
 import { lockFolder } from "../lib/host/folder-lock"
 import { processStartTime } from "../lib/host/process-identity"
+import { keepOwnFilesPrivate } from "../lib/host/umask"
 import { writePrivateFile } from "../lib/host/write-private-file"
-import { refuseUnknownCall } from "./http/find-call"
 import { ADDRESS_HEADER, clientAddress } from "./platform/client-address"
 import { type Config, ConfigError, publishToNextAuth, readConfig } from "./platform/config"
+import { refuseUnknownCall } from "./platform/find-call"
 import { createGate, refusalOf, refusedAnswer } from "./platform/gate"
-import { createLogger } from "./platform/logger"
+import { createLogger, type Logger } from "./platform/logger"
 import { migrate } from "./platform/migrate"
+import { makePrivate } from "./platform/private-files"
 import { setSecurityHeaders } from "./platform/security-headers"
+import { isUnencrypted } from "./platform/unencrypted"
 import { publishServices } from "./services"
 import { createServices, migrationsFolder } from "./wiring"
 
@@ -35,9 +38,11 @@ class StartFailed extends Error {}
 
 async function main() {
   const started = performance.now()
+  const umask = keepOwnFilesPrivate()
   const config = readConfig()
   const logger = createLogger(config.log_level)
   const lock = config.database.kind === "sqlite" ? lockDataFolder(config) : null
+  closeToOthers(config, logger)
   await migrate(config.database, migrationsFolder(root))
 
   let answer: RequestListener = notReady
@@ -51,7 +56,7 @@ async function main() {
   })
   const port = await listenQuietly(http, config)
   const publicUrl = config.public_url ?? `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`
-  publishToNextAuth(publicUrl, config.auth_secrets[0] ?? "")
+  publishToNextAuth(publicUrl, config.auth_secrets[0])
   const gate = createGate({ configured: config.public_url, host: config.host, port })
   const addressOf = ({ socket, headers }: IncomingMessage) =>
     clientAddress(socket.remoteAddress, String(headers["x-forwarded-for"] ?? ""), config.trusted_proxies)
@@ -69,6 +74,7 @@ async function main() {
     config,
     build: { id: readBuildId(), programs: join(dist, "programs"), writerScript: new URL("./writer-thread.mjs", import.meta.url) },
     logger,
+    umask,
     http,
     publicUrl: () => publicUrl,
     refuse,
@@ -111,6 +117,7 @@ async function main() {
 
   const recovered = services.recover().catch((error) => logger.error({ err: error }, "recovery failed"))
   greet(publicUrl, services.setupCode(), performance.now() - started)
+  if (isUnencrypted(config.host, publicUrl)) console.log(UNENCRYPTED)
 
   let endingSince: number | null = null
   const end = async (signal: NodeJS.Signals) => {
@@ -140,6 +147,13 @@ async function main() {
     process.exit(0)
   }
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => void end(signal))
+}
+
+function closeToOthers(config: Config, logger: Logger) {
+  const { corrected, failed } = makePrivate(config.data_dir, config.database.kind === "sqlite" ? config.database.file : null)
+  const named = (paths: string[]) => ({ count: paths.length, paths: paths.slice(0, 5) })
+  if (corrected.length > 0) logger.warn(named(corrected), "other users of this machine could read files of Rewake; corrected")
+  if (failed.length > 0) logger.warn(named(failed), "other users of this machine can read files of Rewake; their modes cannot be changed")
 }
 
 function lockDataFolder(config: Config) {
@@ -174,6 +188,10 @@ function greet(publicUrl: string, setupCode: string | null, took: number) {
   console.log(`\n  Rewake is ready after ${(took / 1000).toFixed(1)} s\n  ${publicUrl}\n`)
   if (setupCode) console.log(`  Open this link once to become the first admin:\n\n${publicUrl}/setup?code=${setupCode}\n`)
 }
+
+const UNENCRYPTED = `  Warning: passwords and cookies travel unencrypted to this server, and others on the network can read them.
+  Put a proxy with TLS in front of it, and set PUBLIC_URL to its https address.
+`
 
 function farewell(signal: string, open: readonly string[]): string {
   if (open.length === 0) return `\n  ${signal}: the server ends. No session is working; agents stay ready in agentctl.`

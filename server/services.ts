@@ -16,6 +16,7 @@ import type {
   SignInLimit,
   SignIns,
 } from "./auth"
+import type { GitCredentials } from "./git-credentials"
 import type { Config } from "./platform/config"
 import type { Database } from "./platform/database"
 import type { Logger } from "./platform/logger"
@@ -35,6 +36,7 @@ export type Services = {
   agents: AgentRegistry
   mcpServers: McpServers
   audit: Audit
+  gitCredentials: GitCredentials
   people: People
   invitations: Invitations
   identities: Identities

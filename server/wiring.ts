@@ -33,6 +33,7 @@ import {
 } from "./auth"
 import { type Coordinator, createCoordinator, createReach } from "./execution"
 import { createStandaloneExecutor, type Executors, installPrograms, notConfigured } from "./executors"
+import { createGitCredentials } from "./git-credentials"
 import { noNotices, openJournal, openPostgresNotices, openWriter } from "./journal"
 import { realClock } from "./platform/clock"
 import type { Config } from "./platform/config"
@@ -65,6 +66,8 @@ export async function createServices(options: {
   config: Config
   build: Build
   logger: Logger
+  /** The one the server was started with, for whatever is started for users. */
+  umask: number
   http: HttpServer
   publicUrl: () => string
   refuse: GatewayDeps["refuse"]
@@ -94,17 +97,21 @@ export async function createServices(options: {
   const audit = createAudit({ db, journal, clock, logger })
   const access = createRuntimeAccess({ db, journal })
   const programs = installPrograms({ from: build.programs, data_dir: config.data_dir, build: build.id })
+  const variables = createAgentVariables({ db, journal, clock, secrets: config.auth_secrets })
+  const mcpServers = createMcpServers({ db, journal, clock, secrets: config.auth_secrets })
+  const gitCredentials = createGitCredentials({ db, journal, clock, secrets: config.auth_secrets })
+  const resealed = (await variables.reseal()) + (await mcpServers.reseal()) + (await gitCredentials.reseal())
+  if (resealed > 0) logger.info({ values: resealed }, "stored keys were sealed again with the first AUTH_SECRET")
   const agents = await createAgentRegistry({
     builtIn: [...(config.demo_agents ? demoAgents({ programs, node: process.execPath }) : []), ...vendorAgents],
     fromFile: readAgentsFile(config.agents_file),
     custom: createCustomAgents({ db, journal, clock }),
-    variables: createAgentVariables({ db, journal, clock, secret: config.auth_secrets[0] ?? "" }),
+    variables,
     installs: createInstalls({ folder: join(config.data_dir, "agents"), env: config.child_env, logger }),
     observations: await createObservations({ db, journal }),
     data_dir: config.data_dir,
     env: config.child_env,
   })
-  const mcpServers = createMcpServers({ db, journal, clock, secret: config.auth_secrets[0] ?? "" })
   const executors: Executors = {
     standalone: createStandaloneExecutor({
       data_dir: config.data_dir,
@@ -113,6 +120,7 @@ export async function createServices(options: {
       node: process.execPath,
       env: config.child_env,
       orphan_hours: config.agentctl_orphan_hours,
+      umask: options.umask,
       logger,
     }),
     docker: notConfigured("docker"),
@@ -127,11 +135,12 @@ export async function createServices(options: {
     executors,
     agents,
     mcpServers,
+    gitCredentials,
     boot_id: boot.id,
     data_dir: config.data_dir,
     archives: { store: archives, max_bytes: config.archive_max_bytes },
     onRestoreProgress: (userId, progress) => gateway.restoreProgress(userId, progress),
-    mint: () => mintToken(config.auth_secrets[0] ?? "", clock.now(), config.wait_deadline_hours),
+    mint: () => mintToken(config.auth_secrets[0], clock.now(), config.wait_deadline_hours),
     max_retries: config.max_retries,
     mayRun: access.isAllowed,
     isBootAlive: boot.isAlive,
@@ -250,6 +259,7 @@ export async function createServices(options: {
     agents,
     mcpServers,
     audit,
+    gitCredentials,
     people,
     invitations,
     identities,
@@ -288,7 +298,7 @@ export async function createServices(options: {
       const own = scopesOfRole(person.role)
       return via === "token" ? { scopes: own.filter((scope) => scopes?.includes(scope)), expires_at } : { scopes: own, expires_at: null }
     },
-    cookieSettings: () => ({ secret: config.auth_secrets[0] ?? "", secure: secureCookie }),
+    cookieSettings: () => ({ secret: config.auth_secrets[0], secure: secureCookie }),
     publicUrl,
     setupCode: () => setupCode,
     firstAdminMade: () => {

@@ -3,6 +3,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, write
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { AgentCommand, AskAgentCommand } from "../../lib/contracts/agentctl/agent-file"
+import { withUmaskOfUsers } from "../../lib/host/umask"
 import { messageOf } from "./failure"
 import { signalGroup } from "./process-tree"
 import { commandEnvironment } from "./pty/environment"
@@ -21,15 +22,14 @@ export function runAgentCommand(
 ): Promise<string | null> {
   const fd = openSync(output, "w", 0o600)
   return new Promise<string | null>((resolve) => {
-    const child = spawn(
-      command.file,
-      command.args.map((word) => word.replaceAll("{file}", file)),
-      {
+    const args = command.args.map((word) => word.replaceAll("{file}", file))
+    const child = withUmaskOfUsers(() =>
+      spawn(command.file, args, {
         cwd,
         env: commandEnvironment({ dataDir, cwd }, command.env) as NodeJS.ProcessEnv,
         detached: true,
         stdio: withoutTerminals(["ignore", fd, "pipe"]),
-      },
+      }),
     )
     let said = ""
     let late = false

@@ -7,6 +7,8 @@ export interface Arguments {
   build: string
   nativeBinding: string | undefined
   orphanHours: number
+  /** Of agents, terminals and git. */
+  umask: number | undefined
   limits: SpoolLimits
 }
 
@@ -18,6 +20,7 @@ export function parseArguments(argv: string[]): Arguments {
       build: { type: "string", default: "dev" },
       "native-binding": { type: "string" },
       "orphan-hours": { type: "string", default: "72" },
+      umask: { type: "string" },
       "spool-limit-bytes": { type: "string" },
       "spool-cut-bytes": { type: "string" },
     },
@@ -25,11 +28,13 @@ export function parseArguments(argv: string[]): Arguments {
   if (!values["data-dir"]) throw new Error("--data-dir is missing")
   const orphanHours = Number(values["orphan-hours"])
   if (!(orphanHours > 0)) throw new Error("--orphan-hours is a number above 0")
+  if (values.umask !== undefined && !/^[0-7]{1,3}$/.test(values.umask)) throw new Error("--umask is an octal number")
   return {
     dataDir: resolve(values["data-dir"]),
     build: values.build,
     nativeBinding: values["native-binding"],
     orphanHours,
+    umask: values.umask === undefined ? undefined : Number.parseInt(values.umask, 8),
     limits: {
       ...SPOOL_LIMITS,
       ...(values["spool-limit-bytes"] ? { unackedBytes: Number(values["spool-limit-bytes"]) } : {}),

@@ -1,5 +1,8 @@
 import { spawn } from "node:child_process"
+import { withoutUserInfo } from "../../lib/host/git-url"
+import { withUmaskOfUsers } from "../../lib/host/umask"
 import { Failure } from "./failure"
+import type { AnswerToGit } from "./git-credential"
 import { withoutTerminals } from "./pty/masters"
 
 /** A clone of a large repository may take this long; longer is reported as failed. */
@@ -16,9 +19,9 @@ const NEUTRAL = [
 ]
 
 export interface Git {
-  /** Standard output; WORKSPACE_FAILED with git's last word when it fails. */
-  run(cwd: string, args: string[]): Promise<string>
-  succeeds(cwd: string, args: string[]): Promise<boolean>
+  /** Standard output; WORKSPACE_FAILED with git's last word when it fails. `signIn`: for this command alone. */
+  run(cwd: string, args: string[], signIn?: AnswerToGit | null): Promise<string>
+  succeeds(cwd: string, args: string[], signIn?: AnswerToGit | null): Promise<boolean>
 }
 
 export function gitEnvironment(dataDir: string, base: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
@@ -32,14 +35,16 @@ export function gitEnvironment(dataDir: string, base: NodeJS.ProcessEnv): NodeJS
 
 export function createGit(dataDir: string): Git {
   const env = { ...gitEnvironment(dataDir, process.env), GIT_TERMINAL_PROMPT: "0", LC_ALL: "C" }
-  const execute = (cwd: string, args: string[]) =>
+  const execute = (cwd: string, args: string[], signIn: AnswerToGit | null) =>
     new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve, reject) => {
-      const child = spawn("git", [...NEUTRAL, ...args], {
-        cwd,
-        env,
-        stdio: withoutTerminals(["ignore", "pipe", "pipe"]),
-        timeout: GIT_TIMEOUT_MS,
-      })
+      const child = withUmaskOfUsers(() =>
+        spawn("git", [...NEUTRAL, ...(signIn?.args ?? []), ...args], {
+          cwd,
+          env: { ...env, ...signIn?.env },
+          stdio: withoutTerminals(["ignore", "pipe", "pipe"]),
+          timeout: GIT_TIMEOUT_MS,
+        }),
+      )
       let stdout = ""
       let stderr = ""
       child.stdout.on("data", (bytes) => {
@@ -52,14 +57,14 @@ export function createGit(dataDir: string): Git {
       child.on("close", (code) => resolve({ code, stdout, stderr }))
     })
   return {
-    async run(cwd, args) {
-      const { code, stdout, stderr } = await execute(cwd, args)
+    async run(cwd, args, signIn = null) {
+      const { code, stdout, stderr } = await execute(cwd, args, signIn)
       if (code === 0) return stdout
-      const last = stderr.trim().split("\n").at(-1)
-      throw new Failure("WORKSPACE_FAILED", withoutCredentials(last || `git ${args[0]} ended with code ${code}`))
+      const said = stderr.trim().split("\n").at(-1) || `git ${args[0]} ended with code ${code}`
+      throw new Failure("WORKSPACE_FAILED", withoutUserInfo(signIn ? said.replaceAll(signIn.secret, "•••") : said))
     },
-    async succeeds(cwd, args) {
-      return (await execute(cwd, args)).code === 0
+    async succeeds(cwd, args, signIn = null) {
+      return (await execute(cwd, args, signIn)).code === 0
     },
   }
 }
@@ -84,12 +89,14 @@ export function createPipedGit(dataDir: string): PipedGit {
   return (cwd, args, { input, output, accept = [], env: extra, keep = Number.POSITIVE_INFINITY, timeoutMs } = {}) =>
     new Promise((resolve, reject) => {
       const stdin = typeof input === "number" ? input : input ? "pipe" : "ignore"
-      const child = spawn("git", [...NEUTRAL, "-c", "core.fsmonitor=false", ...args], {
-        cwd,
-        env: { ...env, ...extra },
-        stdio: withoutTerminals([stdin, output ?? "pipe", "pipe"]),
-        timeout: timeoutMs,
-      })
+      const child = withUmaskOfUsers(() =>
+        spawn("git", [...NEUTRAL, "-c", "core.fsmonitor=false", ...args], {
+          cwd,
+          env: { ...env, ...extra },
+          stdio: withoutTerminals([stdin, output ?? "pipe", "pipe"]),
+          timeout: timeoutMs,
+        }),
+      )
       const chunks: Buffer[] = []
       let bytes = 0
       let stderr = ""
@@ -108,10 +115,7 @@ export function createPipedGit(dataDir: string): PipedGit {
         if (code === 0 || (code !== null && accept.includes(code))) return resolve({ code, stdout: Buffer.concat(chunks), bytes })
         const last = stderr.trim().split("\n").at(-1)
         const full = /No space left|Disk quota/i.test(stderr)
-        reject(new Failure(full ? "DISK_FULL" : "WORKSPACE_FAILED", withoutCredentials(last || `git ${args[0]} ended with code ${code}`)))
+        reject(new Failure(full ? "DISK_FULL" : "WORKSPACE_FAILED", withoutUserInfo(last || `git ${args[0]} ended with code ${code}`)))
       })
     })
 }
-
-/** git repeats the URL it was given, and a URL may hold a password. */
-const withoutCredentials = (text: string): string => text.replace(/:\/\/[^/\s@]+@/g, "://")

@@ -55,7 +55,10 @@ export async function listen(context: RouteContext, secret: string, log: Log): P
     server.once("error", reject)
     server.listen(0, "127.0.0.1", resolve)
   })
-  server.on("clientError", (_error, socket) => socket.destroy())
+  server.on("clientError", (_error, socket) => {
+    if (!socket.writable) socket.destroy()
+    else socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", () => socket.destroy())
+  })
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     lastHeard: () => (streams > 0 ? Date.now() : lastHeard),

@@ -5,6 +5,7 @@ import { type AgentctlFile, PROTOCOL_VERSION } from "../../lib/contracts/agentct
 import { lockFolder } from "../../lib/host/folder-lock"
 import { killPoint } from "../../lib/host/kill-point"
 import { processStartTime } from "../../lib/host/process-identity"
+import { keepOwnFilesPrivate } from "../../lib/host/umask"
 import { writePrivateFile } from "../../lib/host/write-private-file"
 import { Archives } from "./archive/archives"
 import { createJobRunner } from "./archive/job"
@@ -26,6 +27,7 @@ const TRASH_SWEEP_MS = 60 * 60 * 1000
 
 async function main(): Promise<void> {
   const args = parseArguments(process.argv.slice(2))
+  keepOwnFilesPrivate(args.umask)
   for (const name of ["", "run", "logs", "sessions", "workspaces", "trash"])
     mkdirSync(join(args.dataDir, name), { recursive: true, mode: 0o700 })
   const dataDir = realpathSync(args.dataDir)

@@ -165,7 +165,7 @@ export class Session {
       const moved = workspace !== null && workspace.path !== body.workspace.path
       if (moved && this.isAgentUp()) throw new Failure("AGENT_BUSY", "An agent is at work in this session's workspace.")
       if (moved) await this.ptys.endAll()
-      await workspaces.make(body.workspace)
+      await workspaces.make(body.workspace, body.git_credential)
       if (JSON.stringify(workspace) !== JSON.stringify(body.workspace)) await facts.change({ workspace: body.workspace })
     })
   }

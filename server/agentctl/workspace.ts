@@ -1,10 +1,13 @@
 import { randomUUID } from "node:crypto"
-import { existsSync } from "node:fs"
+import { existsSync, mkdirSync } from "node:fs"
 import { mkdir, readdir, realpath, rename, rm } from "node:fs/promises"
 import { basename, dirname, isAbsolute, join, sep } from "node:path"
-import type { WorkspaceSpec } from "../../lib/contracts/agentctl/protocol"
+import type { GitCredential, WorkspaceSpec } from "../../lib/contracts/agentctl/protocol"
+import { holdsCredentials } from "../../lib/host/git-url"
+import { withUmaskOfUsers } from "../../lib/host/umask"
 import { Failure, messageOf } from "./failure"
 import type { Git } from "./git"
+import { type AnswerToGit, answerToGit } from "./git-credential"
 import { createKeyedSerial } from "./serial"
 
 type Worktree = Extract<WorkspaceSpec, { kind: "worktree" }>
@@ -14,12 +17,12 @@ const TRASH_KEPT_MS = 24 * 60 * 60 * 1000
 
 export interface Workspaces {
   /** Makes what is missing, keeps what is there. */
-  make(spec: WorkspaceSpec): Promise<void>
+  make(spec: WorkspaceSpec, credential?: GitCredential): Promise<void>
   /** Into the trash, and only what Rewake made itself; a folder elsewhere is left alone. */
   discard(spec: WorkspaceSpec, sessionId: string): Promise<boolean>
   emptyOldTrash(): Promise<void>
   /** The repository of a worktree: there, or cloned again from its URL. */
-  prepareRepository(spec: Worktree): Promise<void>
+  prepareRepository(spec: Worktree, credential?: GitCredential): Promise<void>
   /** No other worktree of that repository is made or removed meanwhile. */
   exclusively<T>(spec: Worktree, job: () => Promise<T>): Promise<T>
 }
@@ -29,11 +32,11 @@ export function createWorkspaces(dataDir: string, git: Git): Workspaces {
   const perRepository = createKeyedSerial()
   const trash = join(dataDir, "trash")
   return {
-    async make(spec) {
+    async make(spec, credential) {
       if (!isAbsolute(spec.path)) throw new Failure("INVALID_INPUT", "A workspace path is absolute.")
       try {
         if (spec.kind === "folder") await perRepository(spec.path, () => makeFolder(git, spec.path))
-        else await perRepository(repositoryOf(spec), () => makeWorktree(git, spec))
+        else await perRepository(repositoryOf(spec), () => makeWorktree(git, spec, signInFor(spec, credential)))
       } catch (error) {
         if (error instanceof Failure) throw error
         throw new Failure("WORKSPACE_FAILED", messageOf(error))
@@ -52,7 +55,8 @@ export function createWorkspaces(dataDir: string, git: Git): Workspaces {
       return true
     },
 
-    prepareRepository: (spec) => perRepository(repositoryOf(spec), () => prepareRepository(git, spec)),
+    prepareRepository: (spec, credential) =>
+      perRepository(repositoryOf(spec), () => prepareRepository(git, spec, signInFor(spec, credential))),
     exclusively: (spec, job) => perRepository(repositoryOf(spec), job),
 
     async emptyOldTrash() {
@@ -64,8 +68,10 @@ export function createWorkspaces(dataDir: string, git: Git): Workspaces {
   }
 }
 
+const makeFolderForUsers = (path: string) => withUmaskOfUsers(() => mkdirSync(path, { recursive: true }))
+
 async function makeFolder(git: Git, path: string): Promise<void> {
-  await mkdir(path, { recursive: true })
+  makeFolderForUsers(path)
   if (!existsSync(join(path, ".git"))) await git.run(path, ["init", "-q", "-b", "main"])
   // Without a first commit there is nothing to compare the work with.
   if (!(await git.succeeds(path, ["rev-parse", "-q", "--verify", "HEAD"]))) {
@@ -73,40 +79,53 @@ async function makeFolder(git: Git, path: string): Promise<void> {
   }
 }
 
-async function makeWorktree(git: Git, spec: Worktree): Promise<void> {
+async function makeWorktree(git: Git, spec: Worktree, signIn: AnswerToGit | null): Promise<void> {
   // Kept as it is, also while its repository's disk is not mounted.
   if (existsSync(join(spec.path, ".git"))) return
   const repository = repositoryOf(spec)
-  await prepareRepository(git, spec)
+  await prepareRepository(git, spec, signIn)
   if (existsSync(spec.path) && (await readdir(spec.path)).length > 0) {
     throw new Failure("WORKSPACE_FAILED", "The workspace path exists and is no worktree; it was left as it is.")
   }
-  await mkdir(dirname(spec.path), { recursive: true })
+  makeFolderForUsers(dirname(spec.path))
   if (await git.succeeds(repository, ["rev-parse", "-q", "--verify", `refs/heads/${spec.branch}`])) {
     // git still lists a worktree whose folder is gone, and would refuse its branch.
     if (await isRegistered(git, repository, spec.path)) await git.run(repository, ["worktree", "remove", spec.path])
     await git.run(repository, ["worktree", "add", "-q", spec.path, spec.branch])
     return
   }
-  const fresh = spec.mirror !== null && (await git.succeeds(repository, ["fetch", "-q", "origin", "HEAD"]))
+  const fresh = spec.mirror !== null && (await git.succeeds(repository, ["fetch", "-q", "origin", "HEAD"], signIn))
   await git.run(repository, ["worktree", "add", "-q", "--no-track", "-b", spec.branch, spec.path, fresh ? "FETCH_HEAD" : "HEAD"])
 }
 
 const repositoryOf = (spec: Worktree): string => spec.mirror ?? spec.repository
 
-async function prepareRepository(git: Git, spec: Worktree): Promise<void> {
+const signInFor = (spec: Worktree, credential: GitCredential | undefined): AnswerToGit | null =>
+  credential ? answerToGit(spec.repository, credential) : null
+
+async function prepareRepository(git: Git, spec: Worktree, signIn: AnswerToGit | null): Promise<void> {
   const repository = repositoryOf(spec)
-  if (spec.mirror && !existsSync(join(spec.mirror, "HEAD"))) await cloneMirror(git, spec.repository, spec.mirror)
+  if (spec.mirror && !existsSync(join(spec.mirror, "HEAD"))) await cloneMirror(git, spec.repository, spec.mirror, signIn)
   if (!isAbsolute(repository) || !existsSync(repository)) throw new Failure("WORKSPACE_FAILED", "The repository does not exist.")
 }
 
-async function cloneMirror(git: Git, url: string, mirror: string): Promise<void> {
-  if (url.startsWith("-")) throw new Failure("INVALID_INPUT", "That is no repository.")
-  await mkdir(dirname(mirror), { recursive: true })
+/** What git says when a server wants to know who asks, or does not like the answer. */
+const SIGN_IN_FAILED = /could not read (Username|Password) for|Authentication failed for/
+
+async function cloneMirror(git: Git, url: string, mirror: string, signIn: AnswerToGit | null): Promise<void> {
+  if (url.startsWith("-") || holdsCredentials(url)) throw new Failure("INVALID_INPUT", "That is no repository.")
+  await mkdir(dirname(mirror), { recursive: true, mode: 0o700 })
   const draft = `${mirror}.cloning-${randomUUID()}`
   try {
-    await git.run(dirname(mirror), ["clone", "-q", "--bare", "--", url, draft])
+    await git.run(dirname(mirror), ["clone", "-q", "--bare", "--", url, draft], signIn)
     await rename(draft, mirror)
+  } catch (error) {
+    if (!SIGN_IN_FAILED.test(messageOf(error)) || !URL.canParse(url)) throw error
+    const { host } = new URL(url)
+    const what = signIn
+      ? `${host} refused the saved user name and password. Save new ones`
+      : `${host} asks for a user name and password. Save them`
+    throw new Failure("WORKSPACE_FAILED", `${what} under Settings, Git credentials, then retry.`)
   } finally {
     await rm(draft, { recursive: true, force: true })
   }

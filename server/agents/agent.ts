@@ -49,6 +49,8 @@ export type AgentDefinition = {
   env: Readonly<Record<string, string>>
   /** From npm, at a version that was tried; what brings its programs to a machine that has none. */
   packages: readonly { name: string; version: string }[]
+  /** Those of its packages, or of what they depend on, whose install scripts it needs. No other package runs one. */
+  install_scripts: readonly string[]
   /** The variables people set to sign it in without its own screen. */
   keys: readonly string[]
   /** Declared until the live agent's `initialize` has answered; then its answer counts. */
@@ -67,7 +69,17 @@ export type AgentDefinition = {
   trouble: readonly { says: RegExp; means: Trouble }[]
 }
 
-type Optional = "conversation" | "env" | "packages" | "keys" | "session_files" | "carries" | "trouble" | "terminal" | "acp"
+type Optional =
+  | "conversation"
+  | "env"
+  | "packages"
+  | "install_scripts"
+  | "keys"
+  | "session_files"
+  | "carries"
+  | "trouble"
+  | "terminal"
+  | "acp"
 
 /** What most agents have in common; each file says only what is its own. */
 export const defineAgent = (definition: Omit<AgentDefinition, Optional> & Partial<Pick<AgentDefinition, Optional>>): AgentDefinition => ({
@@ -75,6 +87,7 @@ export const defineAgent = (definition: Omit<AgentDefinition, Optional> & Partia
   terminal: null,
   env: {},
   packages: [],
+  install_scripts: [],
   keys: [],
   conversation: ONE_WORD,
   session_files: () => [],

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join } from "node:path"
 import type { InstallState } from "../../lib/contracts/agents"
 import { AppError } from "../../lib/contracts/errors"
+import { withUmaskOfUsers } from "../../lib/host/umask"
 import { writePrivateFile } from "../../lib/host/write-private-file"
 import type { Logger } from "../platform/logger"
 import type { AgentDefinition } from "./agent"
@@ -13,6 +14,8 @@ import { FetchedPackages, packagesToFetch } from "./npm-progress"
 /** A folder that no installation finished for so long belongs to one that was killed. */
 const ABANDONED_MS = 6 * 3600_000
 const QUIET = ["--no-audit", "--no-fund", "--no-update-notifier"]
+/** A script of any package far down the tree would run with the server's own rights. */
+const NO_SCRIPTS = "--ignore-scripts"
 
 /**
  * Agents brought from npm, each in a folder of its own under `folder`, never on anybody's PATH. An installation is made beside
@@ -34,7 +37,7 @@ export function createInstalls({ folder, env, logger }: { folder: string; env: R
 
   function npm(cwd: string, args: string[], onOutput: (text: string) => void): Promise<void> {
     return new Promise((resolve, reject) => {
-      const child = spawn("npm", args, { cwd, env: env as NodeJS.ProcessEnv, stdio: ["ignore", "ignore", "pipe"] })
+      const child = withUmaskOfUsers(() => spawn("npm", args, { cwd, env: env as NodeJS.ProcessEnv, stdio: ["ignore", "ignore", "pipe"] }))
       children.add(child)
       let tail = ""
       child.stderr.setEncoding("utf8").on("data", (text: string) => {
@@ -61,15 +64,19 @@ export function createInstalls({ folder, env, logger }: { folder: string; env: R
     mkdirSync(place, { mode: 0o700 })
     try {
       const dependencies = Object.fromEntries(agent.packages.map((p) => [p.name, p.version]))
-      writeFileSync(join(place, "package.json"), JSON.stringify({ private: true, dependencies }))
-      await npm(place, ["install", "--package-lock-only", "--loglevel=error", ...QUIET], () => undefined)
+      // Newer versions of npm ask for this list, too.
+      const allowScripts = Object.fromEntries(agent.install_scripts.map((name) => [name, true]))
+      writeFileSync(join(place, "package.json"), JSON.stringify({ private: true, dependencies, allowScripts }))
+      await npm(place, ["install", "--package-lock-only", NO_SCRIPTS, "--loglevel=error", ...QUIET], () => undefined)
       const total = packagesToFetch(JSON.parse(readFileSync(join(place, "package-lock.json"), "utf8")), process)
       const fetched = new FetchedPackages()
       say("Fetching packages", 0)
-      await npm(place, ["ci", "--loglevel=http", ...QUIET], (text) => {
+      await npm(place, ["ci", NO_SCRIPTS, "--loglevel=http", ...QUIET], (text) => {
         fetched.take(text)
         say("Fetching packages", Math.min(99, Math.floor((100 * fetched.count) / Math.max(1, total))))
       })
+      if (agent.install_scripts.length > 0)
+        await npm(place, ["rebuild", "--ignore-scripts=false", "--loglevel=error", ...QUIET, ...agent.install_scripts], () => undefined)
       for (const { program } of [agent.acp, agent.terminal].filter((p) => p !== null)) {
         if (!isExecutable(binOf(place, program))) throw new Error(`The packages came without the program ${program}.`)
       }

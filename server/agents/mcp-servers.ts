@@ -1,14 +1,17 @@
 import type { McpServer } from "../../lib/contracts/agentctl/protocol"
 import { AppError } from "../../lib/contracts/errors"
 import { McpServerDefinition, type McpServerView } from "../../lib/contracts/mcp"
-import { insert, type Journal, remove } from "../journal"
+import { type Change, insert, type Journal, remove, updateAny } from "../journal"
 import type { Clock } from "../platform/clock"
+import type { Config } from "../platform/config"
 import type { Database } from "../platform/database"
-import { createSealing } from "./sealing"
+import { createSealing } from "../platform/sealing"
+
+type Deps = { db: Database; journal: Journal; clock: Clock; secrets: Config["auth_secrets"] }
 
 /** The MCP servers that every agent is given. Their variables and headers are keys: sealed in the database, shown to nobody. */
-export function createMcpServers({ db, journal, clock, secret }: { db: Database; journal: Journal; clock: Clock; secret: string }) {
-  const sealing = createSealing(secret, "rewake mcp servers")
+export function createMcpServers({ db, journal, clock, secrets }: Deps) {
+  const sealing = createSealing(secrets, "rewake mcp servers")
   const rows = () => db.mcpServer.findMany({ orderBy: { name: "asc" } })
 
   function open(name: string, sealed: string): Record<string, string> {
@@ -50,6 +53,15 @@ export function createMcpServers({ db, journal, clock, secret }: { db: Database;
       if (!(await db.mcpServer.findUnique({ where: { name } })))
         throw new AppError("NOT_FOUND", "There is no such MCP server.", { entity: "mcp_server" })
       await journal.write([remove("mcp_servers", { name })])
+    },
+    /** As for the variables of agents. */
+    async reseal(): Promise<number> {
+      const changes = (await rows()).flatMap(({ name, sealed }): Change[] => {
+        const anew = sealing.reseal([name], sealed)
+        return anew === null ? [] : [updateAny("mcp_servers", { name, sealed }, { sealed: anew })]
+      })
+      if (changes.length > 0) await journal.write(changes)
+      return changes.length
     },
   }
 }

@@ -1,13 +1,16 @@
 import type { AgentVariable } from "../../lib/contracts/agents"
 import { AppError } from "../../lib/contracts/errors"
-import { insert, type Journal, remove } from "../journal"
+import { type Change, insert, type Journal, remove, updateAny } from "../journal"
 import type { Clock } from "../platform/clock"
+import type { Config } from "../platform/config"
 import type { Database } from "../platform/database"
-import { createSealing } from "./sealing"
+import { createSealing } from "../platform/sealing"
+
+type Deps = { db: Database; journal: Journal; clock: Clock; secrets: Config["auth_secrets"] }
 
 /** Keys and settings of one agent: sealed in the database, opened only for that agent's start, shown to nobody. */
-export function createAgentVariables({ db, journal, clock, secret }: { db: Database; journal: Journal; clock: Clock; secret: string }) {
-  const sealing = createSealing(secret, "rewake agent variables")
+export function createAgentVariables({ db, journal, clock, secrets }: Deps) {
+  const sealing = createSealing(secrets, "rewake agent variables")
 
   return {
     async put(agentId: string, name: string, value: string | null): Promise<void> {
@@ -40,6 +43,16 @@ export function createAgentVariables({ db, journal, clock, secret }: { db: Datab
           }
         }),
       )
+    },
+    /** What an older secret sealed is sealed with the first one. The row is changed only as it was read: another server may do the same. */
+    async reseal(): Promise<number> {
+      const rows = await db.agentVariable.findMany()
+      const changes = rows.flatMap(({ agent_id, name, sealed }): Change[] => {
+        const anew = sealing.reseal([agent_id, name], sealed)
+        return anew === null ? [] : [updateAny("agent_variables", { agent_id, name, sealed }, { sealed: anew })]
+      })
+      if (changes.length > 0) await journal.write(changes)
+      return changes.length
     },
   }
 }

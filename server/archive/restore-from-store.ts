@@ -16,6 +16,7 @@ export type RestoreOptions = {
   generation: number
   archive: StoredArchive
   workspace: PutRestore["workspace"]
+  git_credential?: PutRestore["git_credential"]
   agent_files: AgentFile[]
   agent_imports: CarriedConversation[]
   max_bytes: number
@@ -31,12 +32,13 @@ export type RestoredArchive = { files: number; bytes: number; agent_session_id: 
  */
 export async function restoreFromStore(options: RestoreOptions): Promise<RestoredArchive> {
   const { daemon, store, session_id, epoch, archive_id, generation, archive, workspace, agent_files, agent_imports, max_bytes } = options
+  const { git_credential } = options
   try {
     let reached = 0
     for (let renewals = 0, idle = 0; renewals < RENEWALS && idle < RENEWALS_WITHOUT_PROGRESS; renewals++) {
       const source = await store.source(archive.location)
       const { sha256, bytes } = archive
-      const body: PutRestore = { generation, workspace, source, sha256, bytes, agent_files, agent_imports, max_bytes }
+      const body: PutRestore = { generation, workspace, source, sha256, bytes, agent_files, agent_imports, max_bytes, git_credential }
       const state = await untilOver(
         () => daemon.putRestore(session_id, epoch, archive_id, body),
         () => daemon.restore(session_id, archive_id),

@@ -2,6 +2,7 @@ import type { RestoreProgress } from "../../lib/contracts/restore"
 import type { AgentRegistry, McpServers } from "../agents"
 import type { ArchiveStore } from "../archive"
 import type { AgentctlClient, Executors } from "../executors"
+import type { GitCredentials } from "../git-credentials"
 import type { Journal } from "../journal"
 import type { Clock } from "../platform/clock"
 import type { Database } from "../platform/database"
@@ -19,6 +20,7 @@ export type ExecutionDeps = {
   agents: AgentRegistry
   /** Those that every agent is given with its conversation. */
   mcpServers: McpServers
+  gitCredentials: Pick<GitCredentials, "forUrl">
   boot_id: string
   data_dir: string
   mint: () => Minted

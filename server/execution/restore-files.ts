@@ -1,4 +1,4 @@
-import type { WorkspaceSpec } from "../../lib/contracts/agentctl/protocol"
+import type { GitCredential, WorkspaceSpec } from "../../lib/contracts/agentctl/protocol"
 import type { NewEvent, ReceiptFiles } from "../../lib/contracts/events"
 import { killPoint } from "../../lib/host/kill-point"
 import { ArchiveError, restoreFromStore } from "../archive"
@@ -15,7 +15,7 @@ export async function restoreFiles(
   live: Live,
   { session, executor }: LoadedSession,
   client: AgentctlClient,
-  workspace: WorkspaceSpec,
+  { workspace, git_credential }: { workspace: WorkspaceSpec; git_credential: GitCredential | undefined },
   commit: (events: NewEvent[]) => Promise<unknown>,
 ): Promise<ReceiptFiles | null> {
   const archive_id = executor.restore_archive_id
@@ -36,6 +36,7 @@ export async function restoreFiles(
       generation: executor.generation,
       archive: { location, sha256, bytes },
       workspace,
+      git_credential,
       agent_files,
       agent_imports,
       max_bytes: deps.archives.max_bytes,

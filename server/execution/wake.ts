@@ -1,9 +1,10 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
-import type { WorkspaceSpec } from "../../lib/contracts/agentctl/protocol"
+import type { GitCredential, WorkspaceSpec } from "../../lib/contracts/agentctl/protocol"
 import type { NewEvent, ReceiptFiles } from "../../lib/contracts/events"
 import type { SessionState } from "../../lib/contracts/status"
 import type { Runtime } from "../../lib/contracts/task"
+import { holdsCredentials } from "../../lib/host/git-url"
 import { type AgentctlClient, LaunchFailed } from "../executors"
 import { type Change, updateAny } from "../journal"
 import type { Task } from "../platform/database"
@@ -93,10 +94,12 @@ async function raiseExecutor(
   const { ref, epoch } = live.owned
   if (executor.restore_archive_id === null) requireWorkspace(loaded)
   const task = await deps.db.task.findUniqueOrThrow({ where: { id: ref.task_id } })
+  requireCleanUrl(task)
   const client = await deps.executors[executor.runtime as Runtime].launch(executor)
   const workspace = workspaceSpec(deps.data_dir, task, loaded)
-  const restored = (await restoreFiles(deps, live, loaded, client, workspace, commit)) ?? rebuilt(loaded, workspace)
-  const daemon = await client.putSession(ref.id, epoch, { generation: executor.generation, workspace })
+  const git_credential = await credentialFor(deps, ref.user_id, loaded, workspace)
+  const restored = (await restoreFiles(deps, live, loaded, client, { workspace, git_credential }, commit)) ?? rebuilt(loaded, workspace)
+  const daemon = await client.putSession(ref.id, epoch, { generation: executor.generation, workspace, git_credential })
   const attached = await attach(live, client, daemon.spool_id)
   await attached.reader.caughtUpTo(daemon.head)
   if (executor.status !== "ready" || executor.agentctl_instance_id !== client.endpoint.instance_id) {
@@ -129,6 +132,26 @@ function requireWorkspace({ executor }: LoadedSession) {
     "workspace_missing",
     `The workspace ${executor.worktree_path} is not there. Nothing was deleted; bring the folder back and retry.`,
   )
+}
+
+/** Tasks of earlier versions may have one that holds a token; the mirror's folder would be named after it. */
+function requireCleanUrl({ repository }: Task) {
+  if (repository === null || !holdsCredentials(repository)) return
+  const why = "The URL of this task's repository holds a user name or password, which are not kept in URLs any more."
+  const instead = "Create a new task with the URL without them, and save them under Settings, Git credentials."
+  throw new LaunchFailed("invalid_input", `${why} ${instead}`)
+}
+
+/** Only where something is to be cloned or fetched: a worktree that is there needs nobody's password. */
+async function credentialFor(
+  { gitCredentials }: ExecutionDeps,
+  userId: string,
+  { executor }: LoadedSession,
+  workspace: WorkspaceSpec,
+): Promise<GitCredential | undefined> {
+  const isThere = executor.worktree_path !== null && executor.restore_archive_id === null
+  if (isThere || workspace.kind !== "worktree" || workspace.mirror === null) return undefined
+  return (await gitCredentials.forUrl(userId, workspace.repository)) ?? undefined
 }
 
 /** Once made, a workspace keeps its place: a session must find its files where its agent left them. */

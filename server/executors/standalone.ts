@@ -22,6 +22,7 @@ type Options = {
   node: string
   env: Record<string, string>
   orphan_hours: number
+  umask: number
   logger: Logger
 }
 
@@ -112,6 +113,7 @@ function spawnDaemon(options: Options) {
       ...["--build", options.build],
       ...["--native-binding", join(options.programs, "better_sqlite3.node")],
       ...["--orphan-hours", String(options.orphan_hours)],
+      ...["--umask", options.umask.toString(8)],
     ],
     {
       detached: true,

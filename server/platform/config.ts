@@ -6,11 +6,23 @@ import { fileURLToPath } from "node:url"
 import { z } from "zod"
 import { writePrivateFile } from "../../lib/host/write-private-file"
 import { parseProxies } from "./client-address"
+import { withoutNpm } from "./without-npm"
 
 /** The only reader of the environment. Parsed once at start; what is wrong is told by name, all of it at once. */
 
 const hours = (fallback: number) => z.coerce.number().positive().default(fallback)
 const count = (fallback: number) => z.coerce.number().int().positive().default(fallback)
+
+const SECRET_MIN_LENGTH = 16
+const SECRETS_FORM = `must have at least ${SECRET_MIN_LENGTH} characters; several secrets are separated by spaces, each as long`
+
+/** The first seals and signs; the others, from before, still open and verify. */
+type Secrets = readonly [string, ...string[]]
+function secretsIn(text: string): Secrets | null {
+  const [first, ...older] = text.split(/\s+/).filter(Boolean)
+  if (first === undefined || [first, ...older].some((secret) => secret.length < SECRET_MIN_LENGTH)) return null
+  return [first, ...older]
+}
 
 const Variables = z.object({
   PORT: z.coerce.number().int().min(0).max(65535).default(3000),
@@ -30,7 +42,10 @@ const Variables = z.object({
   S3_REGION: z.string().optional(),
   AWS_ACCESS_KEY_ID: z.string().optional(),
   AWS_SECRET_ACCESS_KEY: z.string().optional(),
-  AUTH_SECRET: z.string().min(16).optional(),
+  AUTH_SECRET: z
+    .string()
+    .refine((text) => secretsIn(text) !== null, SECRETS_FORM)
+    .optional(),
   TRUSTED_PROXIES: z.string().default(""),
   OIDC_ISSUER: z.url().optional(),
   OIDC_CLIENT_ID: z.string().optional(),
@@ -58,7 +73,7 @@ const Variables = z.object({
   REWAKE_DEV: z.literal("1").optional(),
 })
 
-/** Names the product reads, and next-auth's own: agents and shells get the caller's environment without any of these. */
+/** Names the product reads, and next-auth's own: agents and shells get the user's environment without any of these. */
 const OURS = new Set([...Object.keys(Variables.shape), "NEXTAUTH_URL", "NEXTAUTH_SECRET", "NODE_ENV"])
 
 export class ConfigError extends Error {}
@@ -88,7 +103,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     database: postgres
       ? ({ kind: "postgresql", url: v.DATABASE_URL as string } as const)
       : ({ kind: "sqlite", file: v.DATABASE_URL ? resolve(v.DATABASE_URL.slice("file:".length)) : join(data_dir, "rewake.db") } as const),
-    auth_secrets: [v.AUTH_SECRET ?? keptSecret(data_dir)] as readonly string[],
+    auth_secrets: v.AUTH_SECRET ? (secretsIn(v.AUTH_SECRET) as Secrets) : keptSecrets(data_dir),
     trusted_proxies: trustedProxies(v.TRUSTED_PROXIES),
     oidc: oidcProvider(v),
     admin: v.ADMIN_EMAIL && v.ADMIN_PASSWORD ? { email: v.ADMIN_EMAIL.toLowerCase(), password: v.ADMIN_PASSWORD } : null,
@@ -110,11 +125,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     log_level: v.LOG_LEVEL,
     dev: v.REWAKE_DEV === "1",
     /** What daemons, agents and shells inherit. */
-    child_env: Object.fromEntries(
-      Object.entries(env).filter(
-        (pair): pair is [string, string] => pair[1] !== undefined && !OURS.has(pair[0]) && !pair[0].startsWith("npm_"),
-      ),
-    ),
+    child_env: Object.fromEntries(Object.entries(withoutNpm(env)).filter(([name]) => !OURS.has(name))),
   })
 }
 
@@ -171,10 +182,12 @@ function makeDataDir(dir: string) {
 }
 
 /** Losing this file signs everybody out and makes open questions unanswerable, so it is written once and kept. */
-function keptSecret(dataDir: string): string {
+function keptSecrets(dataDir: string): Secrets {
   const file = join(dataDir, "auth-secret")
   if (!existsSync(file)) writePrivateFile(file, randomBytes(32).toString("base64url"))
-  return readFileSync(file, "utf8").trim()
+  const secrets = secretsIn(readFileSync(file, "utf8"))
+  if (!secrets) throw new ConfigError(`${file}: ${SECRETS_FORM}`)
+  return secrets
 }
 
 /** next-auth reads its address from the environment and from nowhere else. */

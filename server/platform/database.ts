@@ -7,6 +7,7 @@ import type {
   Boot,
   CustomAgent,
   ExecutorRunning,
+  GitCredential,
   Identity,
   Invitation,
   McpServer,
@@ -58,6 +59,7 @@ export type Tables = {
   custom_agents: CustomAgent
   agent_variables: AgentVariable
   mcp_servers: McpServer
+  git_credentials: GitCredential
   boots: Boot
   tasks: Task
   sessions: Session
@@ -100,6 +102,7 @@ export type Database = {
     | "customAgent"
     | "agentVariable"
     | "mcpServer"
+    | "gitCredential"
     | "boot"
     | "task"
     | "session"

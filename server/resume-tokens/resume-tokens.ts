@@ -23,11 +23,17 @@ export function mintToken(serverKey: string, now: Date, deadlineHours: number): 
 
 const Request = z.object({ title: z.string(), detail: z.string().nullable(), options: z.array(WaitOption) })
 
-export function toWait(serverKey: string, token: ResumeToken): Wait {
+/** The secret that the stored hash was made from, whichever of the server's keys was the first then. */
+function secretOf(serverKeys: readonly [string, ...string[]], token: ResumeToken): string {
+  const secrets = serverKeys.map((key) => tokenSecret(key, token.id))
+  return secrets.find((secret) => secretMatches(token, secret)) ?? tokenSecret(serverKeys[0], token.id)
+}
+
+export function toWait(serverKeys: readonly [string, ...string[]], token: ResumeToken): Wait {
   const request = Request.parse(JSON.parse(token.request))
   return {
     token_id: token.id,
-    secret: tokenSecret(serverKey, token.id),
+    secret: secretOf(serverKeys, token),
     wait_kind: token.wait_kind as WaitKind,
     deadline_at: token.expires_at,
     ...request,

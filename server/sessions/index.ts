@@ -12,12 +12,13 @@ import { createSession, createTask } from "./create-task"
 import type { SessionDeps } from "./deps"
 import { readEvents } from "./events"
 import { changePrompt, listQueue, withdrawPrompt } from "./queue"
+import { createRepositoryScan } from "./repository-scan"
 import { previewRestore, restoreTask } from "./restore-task"
 import { chooseOptions, readSetup } from "./setup"
 import { stopWork } from "./stop-work"
 import { deleteTask, type ListInput, listTasks, patchTask, purgeTask } from "./tasks"
 import { createViews } from "./views"
-import { suggestRepositories, usableRepository } from "./workspaces"
+import { usableRepository } from "./workspaces"
 
 export type { SessionDeps } from "./deps"
 export { requireCursor } from "./events"
@@ -27,6 +28,7 @@ export { loadExpiry } from "./expiry"
 export function createSessions(given: Omit<SessionDeps, "queueTurns">) {
   const deps: SessionDeps = { ...given, queueTurns: createKeyedQueue() }
   const views = createViews(deps)
+  const findRepositories = createRepositoryScan(deps.config.workspace_roots)
   return {
     createTask: (person: Person, input: CreateTask) => createTask(deps, views, person, input),
     createSession: (
@@ -64,9 +66,10 @@ export function createSessions(given: Omit<SessionDeps, "queueTurns">) {
     /** For a user who lost the right to run it; asked by the server itself. */
     stopWork: (sessionId: string) => stopWork(deps, sessionId),
     abandon: (person: Person, sessionId: string) => abandonExecutor(deps, person, sessionId),
-    workspaces: async (person: Person, query: string) => {
+    /** Only for those who may use them: the names alone tell what lies on this machine. */
+    async workspaces(person: Person, query: string) {
       await deps.access.require(person, "standalone")
-      return { roots: deps.config.workspace_roots, items: suggestRepositories(deps.config.workspace_roots, query) }
+      return { roots: deps.config.workspace_roots, items: await findRepositories(query) }
     },
   }
 }

@@ -11,7 +11,7 @@ import { loadExpiry } from "./expiry"
 export function createViews({ db, clock, config, coordinator, agents }: SessionDeps) {
   const world = (): ViewWorld => ({
     now: clock.now(),
-    waitOf: (token) => toWait(config.auth_secrets[0] ?? "", token),
+    waitOf: (token) => toWait(config.auth_secrets, token),
     isSilent: coordinator.isSilent,
     injects: (agent: AgentId) => agents.get(agent).history_context_injection,
     expire_hours: { chat: config.chat_expire_hours, code: config.code_expire_hours },

@@ -1,12 +1,18 @@
-import { existsSync, readdirSync, realpathSync, statSync } from "node:fs"
-import { basename, isAbsolute, join, sep } from "node:path"
+import { existsSync, realpathSync, statSync } from "node:fs"
+import { isAbsolute, join, sep } from "node:path"
 import { AppError, isAppError } from "../../lib/contracts/errors"
+import { holdsCredentials } from "../../lib/host/git-url"
 
 /** No part begins with a dash: git and ssh would read it as an option. */
 const REMOTE = /^((https?|ssh|git):\/\/(?!-)|file:\/\/|\w[\w.-]*@\w[\w.-]*:)/
 
 /** A repository an agent may work on: a git URL as it is, or a local one under the allowed roots, by its real path. */
 export function requireRepository(repository: string, roots: readonly string[]): string {
+  if (holdsCredentials(repository)) {
+    throw new AppError("INVALID_INPUT", "Remove the user name and password from the URL, and save them under Settings, Git credentials.", {
+      issues: ["repository: holds a user name or password"],
+    })
+  }
   if (REMOTE.test(repository)) {
     // A local file address would walk around the allowed roots.
     if (repository.startsWith("file:")) return requireRepository(pathOf(repository), roots)
@@ -54,35 +60,5 @@ function resolveReal(path: string): string | null {
     return realpathSync(path)
   } catch {
     return null
-  }
-}
-
-const SUGGESTIONS = 50
-const DEPTH = 3
-const SKIPPED = new Set(["node_modules", "target", "dist", "vendor"])
-
-/** Repositories near the roots, for the form's suggestions. Bounded in depth and number: a home folder can be endless. */
-export function suggestRepositories(roots: readonly string[], query: string): { path: string; name: string }[] {
-  const found: { path: string; name: string }[] = []
-  const visit = (folder: string, depth: number) => {
-    if (found.length >= SUGGESTIONS) return
-    if (existsSync(join(folder, ".git"))) {
-      if (folder.toLowerCase().includes(query.toLowerCase())) found.push({ path: folder, name: basename(folder) })
-      return
-    }
-    if (depth === 0) return
-    for (const entry of listFolders(folder)) visit(join(folder, entry), depth - 1)
-  }
-  for (const root of roots) visit(root, DEPTH)
-  return found
-}
-function listFolders(folder: string): string[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory() && !entry.name.startsWith(".") && !SKIPPED.has(entry.name))
-      .map((entry) => entry.name)
-      .sort()
-  } catch {
-    return []
   }
 }

@@ -1,4 +1,5 @@
 import { ExportedTokens, SessionSnapshot } from "../../lib/contracts/transfer"
+import { withoutCredentials } from "../../lib/host/git-url"
 import { readContent } from "../attachments"
 import type { Database, EventRow, ResumeToken, Session } from "../platform/database"
 import { interruptionOf, statusOf } from "../status"
@@ -32,7 +33,7 @@ export async function exportFiles(db: Database, session: Session): Promise<Expor
     status: statusOf({ session, tokens }, new Date()),
     state: session.state,
     runtime: session.runtime,
-    task: { type: task.type, agent: session.agent, repository: task.repository },
+    task: { type: task.type, agent: session.agent, repository: task.repository && withoutCredentials(task.repository) },
   })
   const index = ExportedTokens.parse({
     tokens: tokens.map((token) => ({ token_id: token.id, ...token, outcome: token.outcome === null ? null : JSON.parse(token.outcome) })),

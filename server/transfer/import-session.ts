@@ -4,6 +4,7 @@ import type { EventOf, NewEvent } from "../../lib/contracts/events"
 import type { SessionState } from "../../lib/contracts/status"
 import type { AgentId } from "../../lib/contracts/task"
 import { ExportedTokens, type ImportResult, SessionSnapshot, type SkippedRecord } from "../../lib/contracts/transfer"
+import { withoutCredentials } from "../../lib/host/git-url"
 import type { Person } from "../auth"
 import { endRun, foldOpenItems, NOTHING_OPEN } from "../execution"
 import {
@@ -228,7 +229,7 @@ async function makeSession(
     interrupted_run: run_id,
     notes: [
       ...(wanted !== null && repository === null
-        ? [`The repository ${wanted} cannot be used here: the session goes on in a folder of its own.`]
+        ? [`The repository ${withoutCredentials(wanted)} cannot be used here: the session goes on in a folder of its own.`]
         : []),
       ...(missing.length > 0 ? [`What was attached did not all come along: ${missing.map(({ name }) => name).join(", ")}.`] : []),
     ],

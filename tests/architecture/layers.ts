@@ -10,6 +10,7 @@ const SERVER_RANKS: Record<string, number> = {
   auth: 2,
   attachments: 2,
   audit: 2,
+  "git-credentials": 2,
   executors: 3,
   history: 3,
   archive: 3,

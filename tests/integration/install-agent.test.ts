@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process"
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
@@ -14,7 +14,13 @@ let home: string
 let rewake: Rewake
 
 beforeAll(async () => {
-  registry = await startNpmRegistry(amp.packages.map((p) => ({ ...p, bin: { amp: "amp.sh" } })))
+  const [needed = ""] = amp.install_scripts
+  const dependencies = { [needed]: "1.0.0", "with-a-script": "1.0.0" }
+  const scripts = { postinstall: "echo ran > ran.txt" }
+  registry = await startNpmRegistry([
+    ...amp.packages.map((p) => ({ ...p, bin: { amp: "amp.sh" }, dependencies, scripts })),
+    ...Object.entries(dependencies).map(([name, version]) => ({ name, version, scripts })),
+  ])
   home = mkdtempSync(join(tmpdir(), "rewake-home-"))
   writeFileSync(join(home, ".npmrc"), `registry=${registry.url}/\ncache=${join(home, "cache")}\nfetch-retries=0\n`)
   // Only what npm itself needs is on PATH: no agent is found there by chance.
@@ -34,10 +40,11 @@ const install = () => rewake.api("POST", "/api/v1/agents/amp/install", {})
 const installed = () =>
   waitUntil(async () => (await agent()).install === null && (await agent()).found === "installed", "installed", 60_000)
 const places = () => readdirSync(join(rewake.dataDir, "agents")).filter((name) => !name.endsWith(".json"))
-const program = () => {
+const packagesInUse = () => {
   const { name } = JSON.parse(readFileSync(join(rewake.dataDir, "agents", "amp.json"), "utf8")) as { name: string }
-  return join(rewake.dataDir, "agents", name, "node_modules", ".bin", "amp")
+  return join(rewake.dataDir, "agents", name, "node_modules")
 }
+const program = () => join(packagesInUse(), ".bin", "amp")
 
 test("an agent that is not here is brought from npm when an admin says so, and found again after a restart", async () => {
   expect(await agent()).toMatchObject({ found: null, installable: true, terminal: false, install: null })
@@ -47,6 +54,12 @@ test("an agent that is not here is brought from npm when an admin says so, and f
   expect(execFileSync(program(), { encoding: "utf8" })).toBe(`amp ${amp.packages[0]?.version}\n`)
   await rewake.restart()
   expect(await agent()).toMatchObject({ terminal: true, found: "installed" })
+})
+
+test("of the packages only those that the agent's definition lists run their install script", () => {
+  const ran = (name: string) => existsSync(join(packagesInUse(), name, "ran.txt"))
+  expect(amp.install_scripts.map(ran)).toEqual([true])
+  expect([...amp.packages.map(({ name }) => name), "with-a-script"].map(ran)).toEqual([false, false])
 })
 
 test("asked for twice at once it is installed once, and the one in use stays until the next has come", async () => {

@@ -88,3 +88,12 @@ test("what names the running processes is for its owner only", async () => {
   )
   for (const file of ["server.json", "agentctl.json"]) expect(statSync(join(rewake.dataDir, "run", file)).mode & 0o777).toBe(0o600)
 })
+
+test("a server that others on the network reach without TLS says so at its start", async () => {
+  rewake = await Rewake.start({ env: { HOST: "0.0.0.0" } })
+  expect(rewake.output).toMatch(/Warning: passwords and cookies travel unencrypted[\s\S]*set PUBLIC_URL to its https address/)
+  rewake.output = ""
+  rewake.env.HOST = "127.0.0.1"
+  await rewake.restart()
+  expect(rewake.output).not.toContain("unencrypted")
+})

@@ -6,7 +6,13 @@ import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-type Package = { name: string; version: string; bin: Record<string, string> }
+type Package = {
+  name: string
+  version: string
+  bin?: Record<string, string>
+  dependencies?: Record<string, string>
+  scripts?: Record<string, string>
+}
 
 /** A registry on loopback with a few packages, for the real npm to install from. Each of its programs says its name and version. */
 export async function startNpmRegistry(packages: Package[]) {
@@ -26,11 +32,11 @@ export async function startNpmRegistry(packages: Package[]) {
       response.end(bytes)
       return
     }
-    const { name, version, bin } = found
+    const { name, version } = found
     const integrity = `sha512-${createHash("sha512").update(bytes).digest("base64")}`
     const dist = { tarball: `${url}/${name}/-/package.tgz`, integrity }
     response.setHeader("content-type", "application/json")
-    response.end(JSON.stringify({ name, "dist-tags": { latest: version }, versions: { [version]: { name, version, bin, dist } } }))
+    response.end(JSON.stringify({ name, "dist-tags": { latest: version }, versions: { [version]: { ...found, dist } } }))
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -47,10 +53,11 @@ export async function startNpmRegistry(packages: Package[]) {
   }
 }
 
-function pack(folder: string, { name, version, bin }: Package): Buffer {
+function pack(folder: string, described: Package): Buffer {
+  const { name, version, bin = {} } = described
   const root = join(folder, name.replaceAll("/", "_"))
   mkdirSync(join(root, "package"), { recursive: true })
-  writeFileSync(join(root, "package", "package.json"), JSON.stringify({ name, version, bin }))
+  writeFileSync(join(root, "package", "package.json"), JSON.stringify(described))
   for (const [program, file] of Object.entries(bin))
     writeFileSync(join(root, "package", file), `#!/bin/sh\necho ${program} ${version}\n`, { mode: 0o755 })
   execFileSync("tar", ["-czf", "package.tgz", "package"], { cwd: root })

@@ -36,6 +36,8 @@ export type StartOptions = {
   durations?: Partial<Durations>
   /** Kill points that kill: see tests/support/kill-points.ts. */
   armed?: boolean
+  /** The umask that the server is started with, in octal. */
+  umask?: string
   /** Without the admin, the token and the schema that test servers otherwise start with. */
   empty?: boolean
 }
@@ -55,6 +57,7 @@ export class Rewake {
     readonly database: { kind: DatabaseKind; url: string | null; drop: () => Promise<void> },
     readonly env: Record<string, string>,
     private readonly dist: string,
+    private readonly umask: string | null,
   ) {}
 
   static async start(options: StartOptions = {}): Promise<Rewake> {
@@ -70,6 +73,7 @@ export class Rewake {
       // The same port for all its starts: a browser expects the same address after a restart.
       { PORT: String(await freePort()), ...durations, ...options.env },
       options.armed || options.durations ? TEST_DIST : DIST,
+      options.umask ?? null,
     )
     rewake.token = (kind === "sqlite" ? template?.token : template?.postgresql?.token) ?? ""
     await rewake.boot()
@@ -85,7 +89,7 @@ export class Rewake {
       PORT: "0",
       DATA_DIR: this.dataDir,
       WORKSPACE_ROOTS: this.dataDir,
-      AUTH_SECRET: "a secret for tests that is long enough",
+      AUTH_SECRET: "a-secret-for-tests-that-is-long-enough",
       ADMIN_EMAIL: ADMIN.email,
       ADMIN_PASSWORD: ADMIN.password,
       LOG_LEVEL: "info",
@@ -95,7 +99,9 @@ export class Rewake {
   }
 
   async boot(): Promise<void> {
-    const child = spawn(process.execPath, [`${this.dist}/server.mjs`], { env: this.environment(), stdio: ["ignore", "pipe", "pipe"] })
+    const server = [process.execPath, `${this.dist}/server.mjs`] as const
+    const [program, ...args] = this.umask === null ? server : (["sh", "-c", `umask ${this.umask}; exec "$@"`, "sh", ...server] as const)
+    const child = spawn(program, args, { env: this.environment(), stdio: ["ignore", "pipe", "pipe"] })
     this.child = child
     let said = ""
     for (const stream of [child.stdout, child.stderr]) {
@@ -115,7 +121,7 @@ export class Rewake {
   /** A further server over the same database and data folder. */
   async secondServer(extra: Record<string, string> = {}): Promise<Rewake> {
     const env = { ...this.env, PORT: String(await freePort()), ...extra }
-    const second = new Rewake(this.dataDir, { ...this.database, drop: async () => {} }, env, this.dist)
+    const second = new Rewake(this.dataDir, { ...this.database, drop: async () => {} }, env, this.dist, this.umask)
     await second.boot()
     second.token = this.token
     return second

@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { AgentFile, CarriedConversation } from "./agent-file"
-import { DAEMON_ERRORS, WorkspaceSpec } from "./protocol"
+import { DAEMON_ERRORS, GitCredential, WorkspaceSpec } from "./protocol"
 
 /**
  * Workspace archives between server and agentctl. Every PUT begins the work or finds it begun or done, and answers its state
@@ -95,6 +95,7 @@ export const PutRestore = z.object({
   /** Run in the workspace once it is back; what fails is among the notes. */
   agent_imports: z.array(CarriedConversation).default([]),
   max_bytes: z.number().int().positive(),
+  git_credential: GitCredential.optional(),
 })
 export type PutRestore = z.infer<typeof PutRestore>
 

@@ -53,8 +53,12 @@ export const WorkspaceSpec = z.discriminatedUnion("kind", [
 ])
 export type WorkspaceSpec = z.infer<typeof WorkspaceSpec>
 
+/** For the host of a worktree's repository. A secret: given to the one git command that clones or fetches, and kept nowhere. */
+export const GitCredential = z.object({ protocol: z.enum(["http", "https"]), host: z.string(), username: z.string(), secret: z.string() })
+export type GitCredential = z.infer<typeof GitCredential>
+
 /** PUT /sessions/{id}: makes spool and workspace if they are missing; repeating it changes nothing. */
-export const PutSession = z.object({ generation: z.number().int(), workspace: WorkspaceSpec })
+export const PutSession = z.object({ generation: z.number().int(), workspace: WorkspaceSpec, git_credential: GitCredential.optional() })
 export type PutSession = z.infer<typeof PutSession>
 
 /**

@@ -1,5 +1,6 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process"
 import type { Readable, Writable } from "node:stream"
+import { withUmaskOfUsers } from "../../../lib/host/umask"
 import { Failure } from "../failure"
 import { gitEnvironment } from "../git"
 import { agentMarks, endProcesses, findMarked, recordProcess, signalGroup, TERM_GRACE_MS } from "../process-tree"
@@ -58,12 +59,14 @@ export class AgentProcess {
     secrets: readonly string[]
   }): Promise<AgentProcess> {
     return new Promise((resolve, reject) => {
-      const child = spawn(options.command, options.args, {
-        cwd: options.cwd,
-        env: options.env,
-        detached: true,
-        stdio: withoutTerminals(["pipe", "pipe", "pipe"]),
-      })
+      const child = withUmaskOfUsers(() =>
+        spawn(options.command, options.args, {
+          cwd: options.cwd,
+          env: options.env,
+          detached: true,
+          stdio: withoutTerminals(["pipe", "pipe", "pipe"]),
+        }),
+      )
       child.once("error", (error: NodeJS.ErrnoException) => {
         if (error.code === "ENOENT") reject(new Failure("AGENT_COMMAND_NOT_FOUND", `The command ${options.command} was not found.`))
         else reject(new Failure("AGENT_START_FAILED", `The agent could not be started: ${error.message}`))

@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto"
-import { lstat, mkdir, open, readFile, realpath, rename, rm, stat } from "node:fs/promises"
+import { mkdirSync } from "node:fs"
+import { lstat, open, readFile, realpath, rename, rm, stat } from "node:fs/promises"
 import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path"
 import { RequestError } from "@agentclientprotocol/sdk"
+import { modeForUsers, withUmaskOfUsers } from "../../../lib/host/umask"
 
 const MAX_READ_BYTES = 16 * 1024 * 1024
 
@@ -35,11 +37,13 @@ export async function writeTextFile(workspace: string, request: { path: string; 
   const path = await insideWorkspace(workspace, request.path)
   const existing = await stat(path).catch(() => null)
   if (existing && !existing.isFile()) throw RequestError.invalidParams({ path: request.path }, "not a file")
-  await mkdir(dirname(path), { recursive: true })
+  withUmaskOfUsers(() => mkdirSync(dirname(path), { recursive: true }))
   const draft = join(dirname(path), `.${basename(path)}.${randomUUID()}.tmp`)
   try {
-    const file = await open(draft, "wx", existing ? existing.mode & 0o777 : 0o666)
+    const mode = existing ? existing.mode & 0o777 : 0o666
+    const file = await open(draft, "wx", mode)
     try {
+      await file.chmod(modeForUsers(mode))
       await file.writeFile(request.content)
       await file.sync()
     } finally {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { RequestError } from "@agentclientprotocol/sdk"
+import { withUmaskOfUsers } from "../../../lib/host/umask"
 import { signalGroup, TERM_GRACE_MS } from "../process-tree"
 import { withoutTerminals } from "../pty/masters"
 import type { TerminalSnapshot } from "./updates"
@@ -52,12 +53,14 @@ export class Terminals {
     const env = { ...this.env, ...Object.fromEntries((request.env ?? []).map((v) => [v.name, v.value])) }
     // Without arguments agents send a whole shell line as the command.
     const [command, rest] = args.length > 0 ? [request.command, args] : ["/bin/sh", ["-c", request.command]]
-    const child = spawn(command, rest, {
-      cwd: request.cwd ?? this.workspace,
-      env,
-      detached: true,
-      stdio: withoutTerminals(["ignore", "pipe", "pipe"]),
-    })
+    const child = withUmaskOfUsers(() =>
+      spawn(command, rest, {
+        cwd: request.cwd ?? this.workspace,
+        env,
+        detached: true,
+        stdio: withoutTerminals(["ignore", "pipe", "pipe"]),
+      }),
+    )
     const terminalId = `term_${randomUUID()}`
     let settle: (exit: Exit) => void = () => undefined
     const terminal: Terminal = {

@@ -1,6 +1,7 @@
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import { basename, join, resolve } from "node:path"
 import type { WorkspaceSpec } from "../../../lib/contracts/agentctl/protocol"
+import { withUmaskOfUsers } from "../../../lib/host/umask"
 import { Failure } from "../failure"
 import type { PipedGit } from "../git"
 import { decodeName, GitState } from "./archive-format"
@@ -46,7 +47,7 @@ export async function restoreFolder(git: PipedGit, draft: string): Promise<strin
 async function restoreOwn(git: PipedGit, draft: string, state: GitState, folder: string, path: Buffer): Promise<string[]> {
   const workspace = Buffer.from(join(draft, "workspace"))
   const cwd = joinBytes(workspace, path).toString("utf8")
-  mkdirSync(cwd, { recursive: true })
+  withUmaskOfUsers(() => mkdirSync(cwd, { recursive: true }))
   await git(cwd, ["init", "-q", `--object-format=${state.object_format}`])
   await takeObjects(git, cwd, state, folder)
   const updates = state.refs.map(({ name, oid }) => `create ${name}\0${oid}\0`).join("")
@@ -172,9 +173,10 @@ async function restoreIndex(git: PipedGit, cwd: string, state: GitState, folder:
         .every((oid) => OID.test(oid))
     )
       throw hostile("an object's name in it is none")
-    writeFileSync(join(gitDir, name), content)
+    withUmaskOfUsers(() => writeFileSync(join(gitDir, name), content))
   }
-  if (state.message !== null) writeFileSync(join(gitDir, "MERGE_MSG"), state.message)
+  const { message } = state
+  if (message !== null) withUmaskOfUsers(() => writeFileSync(join(gitDir, "MERGE_MSG"), message))
 }
 
 /** `git ls-files -v`: a small letter is assume-unchanged, S is skip-worktree. */

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path"
 import { z } from "zod"
 import { type PutRestore, RestoreState } from "../../../lib/contracts/agentctl/archive"
 import type { WorkspaceSpec } from "../../../lib/contracts/agentctl/protocol"
+import { modeForUsers } from "../../../lib/host/umask"
 import { replaceFile, syncFolder } from "../durable-file"
 import { Failure, messageOf } from "../failure"
 import type { PipedGit } from "../git"
@@ -82,12 +83,15 @@ export class Restores {
       await this.clear(draft, body.workspace)
       await mkdir(draft, { recursive: true, mode: 0o700 })
       const unpacked = await this.place.runJob<Unpacked>(
-        { kind: "unpack", file, sha256: body.sha256, bytes: body.bytes, draft, home: body.workspace.path, max_bytes: body.max_bytes },
+        {
+          ...{ kind: "unpack", file, sha256: body.sha256, bytes: body.bytes, max_bytes: body.max_bytes },
+          ...{ draft, home: body.workspace.path, folder_mode: modeForUsers(0o755) },
+        },
         restoring.stop.signal,
         (phase, progress) => Object.assign(state, { ...progress, state: IN_PHASE[phase as keyof typeof IN_PHASE] }),
       )
       Object.assign(state, { ...numbers(unpacked), state: "verifying", agent_session_id: unpacked.agent_session_id })
-      state.notes = await this.restoreGit(draft, body.workspace)
+      state.notes = await this.restoreGit(draft, body)
       await flushToDisk(draft)
       placeAgentFiles(join(draft, "agent"), body.agent_files)
       await session.takeWorkspace(body.generation, body.workspace, unpacked.agent_session_id, () =>
@@ -122,10 +126,10 @@ export class Restores {
     return source.path
   }
 
-  private async restoreGit(draft: string, spec: WorkspaceSpec): Promise<string[]> {
+  private async restoreGit(draft: string, { workspace: spec, git_credential }: PutRestore): Promise<string[]> {
     const { git, workspaces } = this.place
     if (spec.kind === "folder") return restoreFolder(git, draft)
-    await workspaces.prepareRepository(spec)
+    await workspaces.prepareRepository(spec, git_credential)
     return workspaces.exclusively(spec, () => restoreWorktree(git, draft, spec))
   }
 

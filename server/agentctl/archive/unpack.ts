@@ -1,5 +1,17 @@
 import { createHash, type Hash } from "node:crypto"
-import { closeSync, constants, fchmodSync, lstatSync, mkdirSync, openSync, readFileSync, symlinkSync, utimesSync, writeSync } from "node:fs"
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  symlinkSync,
+  utimesSync,
+  writeSync,
+} from "node:fs"
 import { join } from "node:path"
 import { Failure } from "../failure"
 import { SESSION_ID_FILE } from "../session-manager"
@@ -31,6 +43,8 @@ export interface UnpackJob {
   draft: string
   /** Where the workspace will lie; links into it by its absolute path are inside. */
   home: string
+  /** Of each folder of the workspace; the archive keeps none. */
+  folder_mode: number
   max_bytes: number
 }
 export interface Unpacked extends Progress {
@@ -113,9 +127,10 @@ class Unpacking {
     this.ledgerFile = join(job.draft, "unpacked")
     this.ledger = new NameWriter(this.ledgerFile)
     for (const name of ["workspace", "agent", "git"]) {
-      mkdirSync(join(job.draft, name), { mode: name === "workspace" ? 0o755 : 0o700 })
+      mkdirSync(join(job.draft, name), { mode: 0o700 })
       this.folders.add(name)
     }
+    chmodSync(join(job.draft, "workspace"), job.folder_mode)
   }
 
   private open({ name, type, size, mode, target }: TarItem): TarBody | null {
@@ -190,7 +205,9 @@ class Unpacking {
     this.makeFolders(parts.slice(0, -1))
     const path = joinBytes(this.draft, ...parts)
     try {
-      mkdirSync(path, 0o755)
+      mkdirSync(path, 0o700)
+      // Not by the umask: that one is for files of our own, and a thread cannot change it.
+      chmodSync(path, this.job.folder_mode)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST" || !lstatSync(path).isDirectory()) throw error
     }

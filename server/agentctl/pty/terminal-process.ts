@@ -1,6 +1,7 @@
 import { existsSync, writeSync } from "node:fs"
 import { constants } from "node:os"
 import { ReadStream } from "node:tty"
+import { withUmaskOfUsers } from "../../../lib/host/umask"
 import { ptyAddon, SPAWN_HELPER } from "./addon"
 import { noteMaster } from "./masters"
 
@@ -60,7 +61,8 @@ export class TerminalProcess {
     const [program, argv] = BASH ? [BASH, ["-p", "-c", CLOSE_OTHERS, "rewake", ...withPrompts(env), file, ...args]] : [file, args]
     const pairs = Object.entries(env).map(([name, value]) => `${name}=${value}`)
     const exited = (code: number, signal: number) => this.processEnded(code, signal)
-    const { fd, pid } = ptyAddon().fork(program, argv, pairs, cwd, cols, rows, -1, -1, true, SPAWN_HELPER, exited)
+    const addon = ptyAddon()
+    const { fd, pid } = withUmaskOfUsers(() => addon.fork(program, argv, pairs, cwd, cols, rows, -1, -1, true, SPAWN_HELPER, exited))
     this.fd = fd
     this.pid = pid
     const onread = { buffer: shared, callback: (bytes: number) => this.take(bytes) }

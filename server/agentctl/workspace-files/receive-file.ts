@@ -3,6 +3,7 @@ import { constants } from "node:fs"
 import { type FileHandle, link, open, rename, rm } from "node:fs/promises"
 import type { IncomingMessage } from "node:http"
 import { type FileWritten, MAX_UPLOAD_BYTES } from "../../../lib/contracts/workspace"
+import { modeForUsers } from "../../../lib/host/umask"
 import { Failure } from "../failure"
 import { below, componentsOf, etagOf, openNamed, refused, requireRegular, toFailure, withFolder } from "./inside"
 
@@ -77,6 +78,7 @@ async function writeDraft(draft: string, mode: number, body: IncomingMessage): P
   const file = await open(draft, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, mode)
   let bytes = 0
   try {
+    await file.chmod(modeForUsers(mode))
     // Left open on the way out: a destroyed connection could not carry the refusal.
     for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       bytes += chunk.length

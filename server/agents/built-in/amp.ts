@@ -15,6 +15,7 @@ export const amp = defineAgent({
     fork: ["threads", "fork", "{from}"],
   },
   packages: [{ name: "@sourcegraph/amp", version: "0.0.1790142911-g7618fb" }],
+  install_scripts: ["@ampcode/cli"],
   keys: ["AMP_API_KEY"],
   conversation: /^T-[0-9a-f-]{36}$/,
   native_session_resume: false,

@@ -18,6 +18,7 @@ export const claudeCode = defineAgent({
     { name: "@agentclientprotocol/claude-agent-acp", version: "0.99.1" },
     { name: "@anthropic-ai/claude-code", version: "2.1.325" },
   ],
+  install_scripts: ["@anthropic-ai/claude-code"],
   keys: ["ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"],
   native_session_resume: true,
   history_context_injection: true,

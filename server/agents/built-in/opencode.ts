@@ -21,6 +21,7 @@ export const opencode = defineAgent({
     fork: ["--session", "{from}", "--fork"],
   },
   packages: [{ name: "opencode-ai", version: VERSION }],
+  install_scripts: ["opencode-ai"],
   keys: ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY"],
   native_session_resume: true,
   history_context_injection: true,

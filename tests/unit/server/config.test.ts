@@ -19,6 +19,7 @@ describe("the configuration", () => {
     ["PUBLIC_URL", "not a url"],
     ["DATABASE_URL", "mysql://x"],
     ["AUTH_SECRET", "short"],
+    ["AUTH_SECRET", "a-secret-that-is-long-enough short"],
     ["ADMIN_EMAIL", "nobody"],
     ["ADMIN_PASSWORD", "short"],
     ["MAX_MESSAGE_BYTES", "0"],
@@ -49,7 +50,11 @@ describe("the configuration", () => {
     expect(() => read({ PORT: "x", QUEUE_MAX: "0", LOG_LEVEL: "loud" })).toThrow(/PORT[\s\S]*QUEUE_MAX[\s\S]*LOG_LEVEL/)
   })
   test("a value that is a secret is not repeated in the message", () => {
-    for (const bad of [{ AUTH_SECRET: "planted-short" }, { ADMIN_PASSWORD: "planted-9" }]) {
+    for (const bad of [
+      { AUTH_SECRET: "planted-short" },
+      { AUTH_SECRET: "planted-and-long-enough planted" },
+      { ADMIN_PASSWORD: "planted-9" },
+    ]) {
       try {
         read(bad as unknown as Record<string, string>)
         throw new Error("nothing was refused")
@@ -105,13 +110,23 @@ describe("the configuration", () => {
     expect(config).toMatchObject({ wait_deadline_hours: 0.0005, public_url: "https://rewake.example", workspace_roots: ["/a", "/c"] })
   })
   test("with SQLite a missing AUTH_SECRET is made once, kept, and readable by its owner only", () => {
-    const [first = ""] = read().auth_secrets
+    const [first] = read().auth_secrets
     expect(first.length).toBeGreaterThan(32)
     expect(read().auth_secrets).toEqual([first])
     const file = join(folder, "data", "auth-secret")
     expect(readFileSync(file, "utf8").trim()).toBe(first)
     expect(statSync(file).mode & 0o777).toBe(0o600)
     expect(statSync(join(folder, "data")).mode & 0o777).toBe(0o700)
+  })
+  test("several secrets are separated by spaces, in AUTH_SECRET and in the kept file", () => {
+    const [newer, older] = ["the-newer-secret-of-two", "the-older-secret-of-two"]
+    expect(read({ AUTH_SECRET: ` ${newer}  ${older} ` }).auth_secrets).toEqual([newer, older])
+    const DATA_DIR = join(folder, "rotated")
+    read({ DATA_DIR })
+    writeFileSync(join(DATA_DIR, "auth-secret"), `${newer}\n${older}\n`)
+    expect(read({ DATA_DIR }).auth_secrets).toEqual([newer, older])
+    writeFileSync(join(DATA_DIR, "auth-secret"), "short")
+    expect(() => read({ DATA_DIR })).toThrow(/auth-secret: must have at least 16/)
   })
   test("agents and shells inherit the caller's environment without a single one of ours", () => {
     const design = [
@@ -139,7 +154,7 @@ describe("the configuration", () => {
         ADMIN_EMAIL: "a@example.org",
         ADMIN_PASSWORD: "long enough now",
       },
-      ...{ AUTO_RESUME: "off", DEMO_AGENTS: "on", AUTH_SECRET: "a long enough secret", DATA_DIR: join(folder, "data") },
+      ...{ AUTO_RESUME: "off", DEMO_AGENTS: "on", AUTH_SECRET: "a-long-enough-secret", DATA_DIR: join(folder, "data") },
     }
     const ours = Object.fromEntries(design.map((name) => [name, values[name] ?? "7"]))
     const { child_env } = read({ ...ours, PATH: "/usr/bin", HOME: "/home/x", ANTHROPIC_API_KEY: "the agent's own", npm_config_x: "1" })

@@ -84,5 +84,10 @@ test("a token's secret is the same after any restart, differs by token and key, 
   expect(minted.expires_at).toBe("2026-01-01T00:30:00.000Z")
   expect(JSON.stringify(minted)).not.toContain(tokenSecret(key, minted.resume_token_id))
   expect(minted.secret_sha256).toBe(createHash("sha256").update(tokenSecret(key, minted.resume_token_id)).digest("hex"))
-  expect(toWait(key, live)).toMatchObject({ token_id: "rt_1", secret, title: "Which?", deadline_at: live.expires_at })
+  expect(toWait([key], live)).toMatchObject({ token_id: "rt_1", secret, title: "Which?", deadline_at: live.expires_at })
+})
+
+test("after the server's key was changed, a viewer still gets the secret that the stored hash was made from", () => {
+  expect(toWait(["a newer key", key], live).secret).toBe(secret)
+  expect(toWait(["a newer key", "another older key"], live).secret).toBe(tokenSecret("a newer key", "rt_1"))
 })

@@ -70,6 +70,20 @@ test("git addresses are passed on as they are", () => {
   }
 })
 
+test("a URL with a password is refused with what to do instead, and is not repeated", () => {
+  for (const url of ["https://planted-token@example.org/a.git", "https://u:planted@example.org/a.git", "ssh://git:planted@example.org/a"]) {
+    const refusal = (() => {
+      try {
+        return requireRepository(url, roots)
+      } catch (error) {
+        return error
+      }
+    })()
+    expect(refusal).toMatchObject({ code: "INVALID_INPUT", message: expect.stringContaining("under Settings, Git credentials") })
+    expect(JSON.stringify(refusal)).not.toContain("planted")
+  }
+})
+
 test("what git would run as a command, or read as an option, is no address", () => {
   for (const url of ["ext::sh -c 'touch /tmp/x'", "--upload-pack=touch /tmp/x", "-u", "ssh://-oProxyCommand=touch/x", "-x@example.org:a"]) {
     expect(() => requireRepository(url, roots)).toThrow()

@@ -1,5 +1,5 @@
 import { callNamed, callNames } from "../../lib/contracts/api"
-import type { RefusedAnswer } from "../platform/gate"
+import type { RefusedAnswer } from "./gate"
 
 const known = callNames.map((name) => {
   const { method, path } = callNamed(name)

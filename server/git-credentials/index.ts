@@ -1,0 +1,1 @@
+export { createGitCredentials, type GitCredentials } from "./git-credentials"
