@@ -4,7 +4,7 @@ import { useSearchParams } from "next/navigation"
 import { type FormEvent, useState } from "react"
 import { Button } from "@/components/ui/button"
 import { Field, FormError } from "@/components/ui/field"
-import { postJson } from "@/lib/client/api"
+import { call } from "@/lib/client/api"
 import { errorSentence } from "@/lib/client/error-sentence"
 import { focusOnMount, useHydrated } from "@/lib/client/hooks"
 import { isAppError } from "@/lib/contracts/errors"
@@ -33,11 +33,10 @@ const words = {
 async function join(kind: JoinProps["kind"], code: string, form: FormData): Promise<{ email: string; password: string }> {
   const name = String(form.get("name") ?? "").trim()
   const password = String(form.get("password"))
-  const person = { code, password, ...(name ? { name } : {}) }
-  if (kind === "invite") return { email: (await postJson<{ email: string }>("/api/v1/invitations/accept", person)).email, password }
+  const account = { code, name, password }
+  if (kind === "invite") return { email: (await call("POST /api/v1/invitations/accept", { body: account })).email, password }
   const email = String(form.get("email")).trim()
-  await postJson("/api/v1/setup", { ...person, email })
-  return { email, password }
+  return { email: (await call("POST /api/v1/setup", { body: { ...account, email } })).email, password }
 }
 
 const isSpent = (error: unknown) => isAppError(error) && ["FORBIDDEN", "NOT_FOUND", "CONFLICT", "UNAUTHENTICATED"].includes(error.code)
@@ -67,7 +66,7 @@ export function JoinForm({ kind }: JoinProps) {
   return (
     <AuthShell title={text.title} lead={text.lead} onSubmit={submit}>
       {kind === "setup" && <Field label="Email" name="email" type="email" autoComplete="username" required ref={focusOnMount} />}
-      <Field label="Name (optional)" name="name" autoComplete="name" ref={kind === "invite" ? focusOnMount : null} maxLength={200} />
+      <Field label="Name (optional)" name="name" autoComplete="name" ref={kind === "invite" ? focusOnMount : null} maxLength={100} />
       <Field
         label="Password"
         name="password"

@@ -8,7 +8,8 @@ import { Field, FormError } from "@/components/ui/field"
 import { Section } from "@/components/ui/page"
 import { errorSentence } from "@/lib/client/error-sentence"
 import { formatFull } from "@/lib/client/format"
-import { type ApiToken, useCreateToken, useDeleteToken, useTokens } from "@/lib/client/queries/account"
+import { useCreateToken, useDeleteToken, useTokens } from "@/lib/client/queries/account"
+import type { ApiToken } from "@/lib/contracts/people"
 
 export function TokensSection() {
   const tokens = useTokens()
@@ -18,7 +19,7 @@ export function TokensSection() {
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const element = event.currentTarget
-    create.mutate(String(new FormData(element).get("name")).trim(), { onSuccess: () => element.reset() })
+    create.mutate({ name: String(new FormData(element).get("name")).trim() }, { onSuccess: () => element.reset() })
   }
 
   return (

@@ -7,7 +7,8 @@ import { Page, Section } from "@/components/ui/page"
 import { errorSentence } from "@/lib/client/error-sentence"
 import { formatFull } from "@/lib/client/format"
 import { useMe } from "@/lib/client/queries/account"
-import { type Person, usePatchPerson, usePeople } from "@/lib/client/queries/people"
+import { usePatchPerson, usePeople } from "@/lib/client/queries/people"
+import type { UserView } from "@/lib/contracts/people"
 import { InviteForm } from "./invite-form"
 
 export function PeoplePage() {
@@ -29,7 +30,7 @@ export function PeoplePage() {
   )
 }
 
-function PersonRow({ person }: { person: Person }) {
+function PersonRow({ person }: { person: UserView }) {
   const me = useMe().data
   const patch = usePatchPerson()
   const self = me?.id === person.id

@@ -1,22 +1,21 @@
 import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
-import type { Me } from "@/lib/contracts/task"
-import { deleteJson, getJson, postJson } from "../api"
+import type { GivenBody } from "@/lib/contracts/api"
+import { call } from "../api"
 
-export const meQuery = () => queryOptions({ queryKey: ["me"], queryFn: () => getJson<Me>("/api/v1/me"), staleTime: 300_000 })
+export const meQuery = () => queryOptions({ queryKey: ["me"], queryFn: () => call("GET /api/v1/me"), staleTime: 300_000 })
 export const useMe = () => useQuery(meQuery())
 
 export const useChangePassword = () =>
-  useMutation({ mutationFn: (change: { current_password: string; new_password: string }) => postJson<void>("/api/v1/me/password", change) })
+  useMutation({ mutationFn: (body: GivenBody<"POST /api/v1/me/password">) => call("POST /api/v1/me/password", { body }) })
 
-export type ApiToken = { id: string; name: string; created_at: string; last_used_at?: string | null }
 export const tokensQuery = () =>
-  queryOptions({ queryKey: ["tokens"], queryFn: () => getJson<{ items: ApiToken[] }>("/api/v1/tokens").then((page) => page.items) })
+  queryOptions({ queryKey: ["tokens"], queryFn: () => call("GET /api/v1/tokens").then((page) => page.items) })
 export const useTokens = () => useQuery(tokensQuery())
 
 export function useCreateToken() {
   const client = useQueryClient()
   return useMutation({
-    mutationFn: (name: string) => postJson<ApiToken & { token: string }>("/api/v1/tokens", { name }),
+    mutationFn: (body: GivenBody<"POST /api/v1/tokens">) => call("POST /api/v1/tokens", { body }),
     onSuccess: () => client.invalidateQueries(tokensQuery()),
   })
 }
@@ -24,7 +23,7 @@ export function useCreateToken() {
 export function useDeleteToken() {
   const client = useQueryClient()
   return useMutation({
-    mutationFn: (id: string) => deleteJson(`/api/v1/tokens?id=${encodeURIComponent(id)}`),
+    mutationFn: (id: string) => call("DELETE /api/v1/tokens", { query: { id } }),
     onSuccess: () => client.invalidateQueries(tokensQuery()),
   })
 }
