@@ -2,10 +2,10 @@
 
 import { type FormEvent, useState } from "react"
 import { Button } from "@/components/ui/button"
-import { CopyButton } from "@/components/ui/copy-button"
 import { Dialog, DialogActions } from "@/components/ui/dialog"
 import { Field, FormError } from "@/components/ui/field"
 import { Section } from "@/components/ui/page"
+import { ShownOnce } from "@/components/ui/shown-once"
 import { errorSentence } from "@/lib/client/error-sentence"
 import { formatFull } from "@/lib/client/format"
 import { useCreateToken, useDeleteToken, useTokens } from "@/lib/client/queries/account"
@@ -35,15 +35,7 @@ export function TokensSection() {
           <FormError>{errorSentence(create.error)}</FormError>
         </div>
       )}
-      {create.data && (
-        <div role="status" className="mt-3 rounded-md border border-line bg-alive-soft p-3">
-          <p className="mb-1.5">Copy “{create.data.name}” now; it will not be shown again.</p>
-          <div className="flex items-center gap-2 rounded-sm border border-line-soft bg-bg px-2.5 py-1.5">
-            <code className="min-w-0 flex-1 break-all font-mono text-s">{create.data.token}</code>
-            <CopyButton text={create.data.token} />
-          </div>
-        </div>
-      )}
+      {create.data && <ShownOnce text={create.data.token}>Copy “{create.data.name}” now; it will not be shown again.</ShownOnce>}
       <ul className="mt-4 divide-y divide-line-soft border-line-soft border-t">
         {tokens.data?.length === 0 && <li className="py-3 text-text-3">No tokens yet.</li>}
         {tokens.data?.map((token) => (

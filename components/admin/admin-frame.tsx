@@ -14,7 +14,7 @@ const pages = [
   { path: "/admin/recoveries", name: "Recoveries" },
   { path: "/admin/archives", name: "Archives" },
   { path: "/admin/agents", name: "Agents" },
-  { path: "/admin/users", name: "People" },
+  { path: "/admin/users", name: "Users" },
 ] as const
 
 const nothingHere = new AppError("NOT_FOUND", "There is no such page.", { entity: "page" })

@@ -115,8 +115,8 @@ function PaletteBody({ close, onShowKeys, onImport }: BodyProps) {
               <Command.Item value="admin archives storage put away expired" onSelect={go("/admin/archives")} className={itemClass}>
                 <Archive /> Archives
               </Command.Item>
-              <Command.Item value="admin people users invite" onSelect={go("/admin/users")} className={itemClass}>
-                <Users /> People
+              <Command.Item value="admin users invite" onSelect={go("/admin/users")} className={itemClass}>
+                <Users /> Users
               </Command.Item>
             </>
           )}

@@ -43,7 +43,7 @@ export function UserMenu() {
               <Archive /> Archives
             </MenuItem>
             <MenuItem onSelect={() => router.push("/admin/users")}>
-              <Users /> People
+              <Users /> Users
             </MenuItem>
           </>
         )}
