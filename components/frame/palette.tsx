@@ -101,7 +101,11 @@ function PaletteBody({ close, onShowKeys, onImport }: BodyProps) {
           <Command.Item value="import session file tar" onSelect={act(onImport)} className={itemClass}>
             <FileInput /> Import session…
           </Command.Item>
-          <Command.Item value="settings password api tokens" onSelect={go("/settings")} className={itemClass}>
+          <Command.Item
+            value="settings password api tokens signed-in browsers git credentials"
+            onSelect={go("/settings")}
+            className={itemClass}
+          >
             <Settings /> Settings
           </Command.Item>
           {me?.role === "admin" && (
