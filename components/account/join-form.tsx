@@ -9,9 +9,9 @@ import { errorSentence } from "@/lib/client/error-sentence"
 import { focusOnMount, useHydrated } from "@/lib/client/hooks"
 import { isAppError } from "@/lib/contracts/errors"
 import { AuthShell } from "./auth-shell"
-import { signInWithPassword } from "./sign-in"
-
-const MIN_PASSWORD = 10
+import { NewPasswordField } from "./new-password-field"
+import { ProviderButton } from "./provider-button"
+import { NO_CODE, signInWithPassword } from "./sign-in"
 
 type JoinProps = { kind: "setup" | "invite" }
 
@@ -48,6 +48,7 @@ export function JoinForm({ kind }: JoinProps) {
   const [error, setError] = useState<string | null>(null)
   const text = words[kind]
 
+  const refuse = (failure: unknown) => setError(isSpent(failure) ? text.spent : errorSentence(failure))
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const form = new FormData(event.currentTarget)
@@ -59,7 +60,7 @@ export function JoinForm({ kind }: JoinProps) {
       location.assign(result === "ok" ? "/tasks" : "/login")
     } catch (failure) {
       setBusy(false)
-      setError(isSpent(failure) ? text.spent : errorSentence(failure))
+      refuse(failure)
     }
   }
 
@@ -67,19 +68,20 @@ export function JoinForm({ kind }: JoinProps) {
     <AuthShell title={text.title} lead={text.lead} onSubmit={submit}>
       {kind === "setup" && <Field label="Email" name="email" type="email" autoComplete="username" required ref={focusOnMount} />}
       <Field label="Name (optional)" name="name" autoComplete="name" ref={kind === "invite" ? focusOnMount : null} maxLength={100} />
-      <Field
-        label="Password"
-        name="password"
-        type="password"
-        autoComplete="new-password"
-        required
-        minLength={MIN_PASSWORD}
-        hint={`At least ${MIN_PASSWORD} characters.`}
-      />
-      <FormError>{code === "" ? "This address has no code in it. Open the whole link." : error}</FormError>
+      <NewPasswordField label="Password" name="password" />
+      <FormError>{code === "" ? NO_CODE : error}</FormError>
       <Button type="submit" look="primary" disabled={!hydrated || busy || code === ""} className="mt-1 py-[7px]">
         {busy ? "One moment…" : text.button}
       </Button>
+      {kind === "invite" && (
+        <ProviderButton
+          verb="Join"
+          callbackUrl="/tasks"
+          disabled={busy || code === ""}
+          prepare={() => call("POST /api/v1/invitations/connect", { body: { code } })}
+          onError={refuse}
+        />
+      )}
     </AuthShell>
   )
 }

@@ -7,6 +7,7 @@ import { Section } from "@/components/ui/page"
 import { errorSentence } from "@/lib/client/error-sentence"
 import { useChangePassword, useMe } from "@/lib/client/queries/account"
 import { isAppError } from "@/lib/contracts/errors"
+import { NewPasswordField } from "./new-password-field"
 
 /** Not for users who sign in at a provider only: they have no password to change. */
 export function PasswordSection() {
@@ -49,15 +50,7 @@ function PasswordForm() {
           required
           error={wrong ? "This is not your current password." : null}
         />
-        <Field
-          label="New password"
-          name="new"
-          type="password"
-          autoComplete="new-password"
-          required
-          minLength={10}
-          hint="At least 10 characters."
-        />
+        <NewPasswordField label="New password" name="new" />
         <CheckField name="revoke" defaultChecked label="Also revoke my API tokens" />
         {change.error && !wrong && <FormError>{errorSentence(change.error)}</FormError>}
         <div className="flex items-center gap-3">
