@@ -2,7 +2,7 @@
 
 import * as Radix from "@radix-ui/react-dialog"
 import { Command } from "cmdk"
-import { Archive, FileInput, Keyboard, LogOut, MonitorDot, Moon, Plus, RotateCcw, Settings, Users } from "lucide-react"
+import { Archive, FileInput, Keyboard, LogOut, MonitorDot, Moon, Plus, RotateCcw, ScrollText, Settings, Users } from "lucide-react"
 import { useRouter } from "next/navigation"
 import { PhaseGlyph } from "@/components/task/phase-glyph"
 import { veilClass } from "@/components/ui/dialog"
@@ -121,6 +121,9 @@ function PaletteBody({ close, onShowKeys, onImport }: BodyProps) {
               </Command.Item>
               <Command.Item value="admin users invite" onSelect={go("/admin/users")} className={itemClass}>
                 <Users /> Users
+              </Command.Item>
+              <Command.Item value="admin security log audit sign-ins" onSelect={go("/admin/audit")} className={itemClass}>
+                <ScrollText /> Security log
               </Command.Item>
             </>
           )}

@@ -1,6 +1,6 @@
 "use client"
 
-import { Archive, LogOut, MonitorDot, RotateCcw, Settings, Users } from "lucide-react"
+import { Archive, LogOut, MonitorDot, RotateCcw, ScrollText, Settings, Users } from "lucide-react"
 import { useRouter } from "next/navigation"
 import { THEME_CHOICES, useThemeChoice } from "@/components/account/theme-section"
 import { IconButton } from "@/components/ui/button"
@@ -44,6 +44,9 @@ export function UserMenu() {
             </MenuItem>
             <MenuItem onSelect={() => router.push("/admin/users")}>
               <Users /> Users
+            </MenuItem>
+            <MenuItem onSelect={() => router.push("/admin/audit")}>
+              <ScrollText /> Security log
             </MenuItem>
           </>
         )}
