@@ -5,6 +5,13 @@ import { call } from "../api"
 export const meQuery = () => queryOptions({ queryKey: ["me"], queryFn: () => call("GET /api/v1/me"), staleTime: 300_000 })
 export const useMe = () => useQuery(meQuery())
 
+/** Why this user may start nothing in the standalone runtime; null when they may, undefined while that is unknown. */
+export function useStandaloneRefusal(): string | null | undefined {
+  const access = useMe().data?.runtimes.standalone
+  if (!access) return undefined
+  return access.allowed ? null : (access.reason ?? "You may not run agents on this machine. Ask an admin.")
+}
+
 const tokensQuery = () => queryOptions({ queryKey: ["tokens"], queryFn: () => call("GET /api/v1/tokens").then((page) => page.items) })
 export const useTokens = () => useQuery(tokensQuery())
 
