@@ -4,14 +4,14 @@ import { useSearchParams } from "next/navigation"
 import { type FormEvent, useState } from "react"
 import { Button } from "@/components/ui/button"
 import { Field, FormError } from "@/components/ui/field"
-import { postJson } from "@/lib/client/api"
+import { call } from "@/lib/client/api"
 import { errorSentence } from "@/lib/client/error-sentence"
 import { focusOnMount, useHydrated } from "@/lib/client/hooks"
 import { isAppError } from "@/lib/contracts/errors"
 import { AuthShell } from "./auth-shell"
-import { signInWithPassword } from "./sign-in"
-
-const MIN_PASSWORD = 10
+import { NewPasswordField } from "./new-password-field"
+import { ProviderButton } from "./provider-button"
+import { NO_CODE, signInWithPassword } from "./sign-in"
 
 type JoinProps = { kind: "setup" | "invite" }
 
@@ -33,11 +33,10 @@ const words = {
 async function join(kind: JoinProps["kind"], code: string, form: FormData): Promise<{ email: string; password: string }> {
   const name = String(form.get("name") ?? "").trim()
   const password = String(form.get("password"))
-  const person = { code, password, ...(name ? { name } : {}) }
-  if (kind === "invite") return { email: (await postJson<{ email: string }>("/api/v1/invitations/accept", person)).email, password }
+  const account = { code, name, password }
+  if (kind === "invite") return { email: (await call("POST /api/v1/invitations/accept", { body: account })).email, password }
   const email = String(form.get("email")).trim()
-  await postJson("/api/v1/setup", { ...person, email })
-  return { email, password }
+  return { email: (await call("POST /api/v1/setup", { body: { ...account, email } })).email, password }
 }
 
 const isSpent = (error: unknown) => isAppError(error) && ["FORBIDDEN", "NOT_FOUND", "CONFLICT", "UNAUTHENTICATED"].includes(error.code)
@@ -49,6 +48,7 @@ export function JoinForm({ kind }: JoinProps) {
   const [error, setError] = useState<string | null>(null)
   const text = words[kind]
 
+  const refuse = (failure: unknown) => setError(isSpent(failure) ? text.spent : errorSentence(failure))
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const form = new FormData(event.currentTarget)
@@ -60,27 +60,28 @@ export function JoinForm({ kind }: JoinProps) {
       location.assign(result === "ok" ? "/tasks" : "/login")
     } catch (failure) {
       setBusy(false)
-      setError(isSpent(failure) ? text.spent : errorSentence(failure))
+      refuse(failure)
     }
   }
 
   return (
     <AuthShell title={text.title} lead={text.lead} onSubmit={submit}>
       {kind === "setup" && <Field label="Email" name="email" type="email" autoComplete="username" required ref={focusOnMount} />}
-      <Field label="Name (optional)" name="name" autoComplete="name" ref={kind === "invite" ? focusOnMount : null} maxLength={200} />
-      <Field
-        label="Password"
-        name="password"
-        type="password"
-        autoComplete="new-password"
-        required
-        minLength={MIN_PASSWORD}
-        hint={`At least ${MIN_PASSWORD} characters.`}
-      />
-      <FormError>{code === "" ? "This address has no code in it. Open the whole link." : error}</FormError>
+      <Field label="Name (optional)" name="name" autoComplete="name" ref={kind === "invite" ? focusOnMount : null} maxLength={100} />
+      <NewPasswordField label="Password" name="password" />
+      <FormError>{code === "" ? NO_CODE : error}</FormError>
       <Button type="submit" look="primary" disabled={!hydrated || busy || code === ""} className="mt-1 py-[7px]">
         {busy ? "One moment…" : text.button}
       </Button>
+      {kind === "invite" && (
+        <ProviderButton
+          verb="Join"
+          callbackUrl="/tasks"
+          disabled={busy || code === ""}
+          prepare={() => call("POST /api/v1/invitations/connect", { body: { code } })}
+          onError={refuse}
+        />
+      )}
     </AuthShell>
   )
 }

@@ -6,13 +6,15 @@ import { Button } from "@/components/ui/button"
 import { Field, FormError } from "@/components/ui/field"
 import { focusOnMount, useHydrated } from "@/lib/client/hooks"
 import { AuthShell } from "./auth-shell"
-import { safeNext, signInSentence, signInWithPassword } from "./sign-in"
+import { ProviderButton } from "./provider-button"
+import { providerErrorSentence, safeNext, signInSentence, signInWithPassword } from "./sign-in"
 
 export function LoginForm() {
   const hydrated = useHydrated()
-  const next = safeNext(useSearchParams().get("next"))
+  const search = useSearchParams()
+  const next = safeNext(search.get("next"))
   const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<string | null>(null)
+  const [error, setError] = useState<string | null>(() => providerErrorSentence(search.get("error")))
 
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
@@ -36,6 +38,7 @@ export function LoginForm() {
       <Button type="submit" look="primary" disabled={!hydrated || busy} className="mt-1 py-[7px]">
         {busy ? "Signing in…" : "Sign in"}
       </Button>
+      <ProviderButton verb="Sign in" callbackUrl={next} onError={() => setError(signInSentence.unreachable)} />
       <p className="text-s text-text-3">No account? Ask an admin of this server for an invitation.</p>
     </AuthShell>
   )

@@ -1,80 +1,69 @@
 "use client"
 
-import { type FormEvent, useState } from "react"
+import { useState } from "react"
 import { Button } from "@/components/ui/button"
-import { CopyButton } from "@/components/ui/copy-button"
-import { Dialog, DialogActions } from "@/components/ui/dialog"
-import { Field, FormError } from "@/components/ui/field"
+import { ConfirmDialog } from "@/components/ui/confirm-dialog"
+import { FormError } from "@/components/ui/field"
 import { Section } from "@/components/ui/page"
 import { errorSentence } from "@/lib/client/error-sentence"
-import { formatFull } from "@/lib/client/format"
-import { type ApiToken, useCreateToken, useDeleteToken, useTokens } from "@/lib/client/queries/account"
+import { formatFull, formatSeen } from "@/lib/client/format"
+import { useNow } from "@/lib/client/hooks"
+import { useDeleteToken, useTokens } from "@/lib/client/queries/account"
+import type { ApiToken } from "@/lib/contracts/people"
+import { TokenForm } from "./token-form"
 
 export function TokensSection() {
   const tokens = useTokens()
-  const create = useCreateToken()
   const [revoking, setRevoking] = useState<ApiToken | null>(null)
-
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const element = event.currentTarget
-    create.mutate(String(new FormData(element).get("name")).trim(), { onSuccess: () => element.reset() })
-  }
-
   return (
     <Section title="API tokens" lead="For programs that act as you. A token is shown once, when it is made.">
-      <form onSubmit={submit} className="flex max-w-[460px] items-end gap-2">
-        <Field label="Name" name="name" required maxLength={100} placeholder="laptop script" className="flex-1" />
-        <Button type="submit" look="primary" disabled={create.isPending}>
-          Create token
-        </Button>
-      </form>
-      {create.error && (
-        <div className="mt-3">
-          <FormError>{errorSentence(create.error)}</FormError>
-        </div>
-      )}
-      {create.data && (
-        <div role="status" className="mt-3 rounded-md border border-line bg-alive-soft p-3">
-          <p className="mb-1.5">Copy “{create.data.name}” now; it will not be shown again.</p>
-          <div className="flex items-center gap-2 rounded-sm border border-line-soft bg-bg px-2.5 py-1.5">
-            <code className="min-w-0 flex-1 break-all font-mono text-s">{create.data.token}</code>
-            <CopyButton text={create.data.token} />
-          </div>
-        </div>
-      )}
-      <ul className="mt-4 divide-y divide-line-soft border-line-soft border-t">
+      <TokenForm />
+      {tokens.error && <FormError>{errorSentence(tokens.error)}</FormError>}
+      <ul aria-label="API tokens" className="mt-4 -mb-2 divide-y divide-line-soft border-line-soft border-t">
         {tokens.data?.length === 0 && <li className="py-3 text-text-3">No tokens yet.</li>}
         {tokens.data?.map((token) => (
-          <li key={token.id} className="flex items-center gap-3 py-1.5">
-            <span className="min-w-0 flex-1 truncate font-[500]">{token.name}</span>
-            <span className="text-s text-text-3">made {formatFull(token.created_at)}</span>
-            <Button look="quiet" onClick={() => setRevoking(token)}>
-              Revoke
-            </Button>
-          </li>
+          <TokenRow key={token.id} token={token} onRevoke={() => setRevoking(token)} />
         ))}
       </ul>
-      <RevokeDialog token={revoking} onClose={() => setRevoking(null)} />
+      {revoking && <RevokeDialog token={revoking} onClose={() => setRevoking(null)} />}
     </Section>
   )
 }
 
-function RevokeDialog({ token, onClose }: { token: ApiToken | null; onClose: () => void }) {
+function TokenRow({ token, onRevoke }: { token: ApiToken; onRevoke: () => void }) {
+  const now = useNow(30_000)
+  const expired = now > 0 && Date.parse(token.expires_at) <= now
+  const used = token.last_used_at === null ? "never used" : `used ${now > 0 ? formatSeen(token.last_used_at, now) : ""}`
+  return (
+    <li className="flex items-center gap-3 py-2">
+      <div className="min-w-0 flex-1">
+        <div className="truncate font-[500]">
+          {token.name}
+          <span className="font-normal text-text-2"> · {token.scopes.join(", ")}</span>
+          {expired && <span className="font-normal text-warn"> · expired</span>}
+        </div>
+        <div className="text-s text-text-3" title={`Made ${formatFull(token.created_at)}`}>
+          {used} · {expired ? "expired" : "expires"} {formatFull(token.expires_at)}
+        </div>
+      </div>
+      <Button look="quiet" aria-label={`Revoke ${token.name}`} onClick={onRevoke}>
+        Revoke
+      </Button>
+    </li>
+  )
+}
+
+function RevokeDialog({ token, onClose }: { token: ApiToken; onClose: () => void }) {
   const remove = useDeleteToken()
   return (
-    <Dialog
-      open={token !== null}
-      onOpenChange={(open) => !open && onClose()}
+    <ConfirmDialog
       title="Revoke this token?"
-      description={`Programs that use “${token?.name ?? ""}” will be refused from now on.`}
-    >
-      <DialogActions>
-        <Button onClick={onClose}>Keep</Button>
-        <Button look="danger" disabled={remove.isPending} onClick={() => token && remove.mutate(token.id, { onSuccess: onClose })}>
-          Revoke
-        </Button>
-      </DialogActions>
-    </Dialog>
+      description={`Programs that use “${token.name}” will be refused from now on.`}
+      confirm="Revoke"
+      cancel="Keep"
+      change={remove}
+      onConfirm={() => remove.mutate(token.id, { onSuccess: onClose })}
+      onClose={onClose}
+    />
   )
 }

@@ -14,10 +14,14 @@ const pages = [
   { path: "/admin/recoveries", name: "Recoveries" },
   { path: "/admin/archives", name: "Archives" },
   { path: "/admin/agents", name: "Agents" },
-  { path: "/admin/users", name: "People" },
+  { path: "/admin/users", name: "Users" },
+  { path: "/admin/audit", name: "Security log" },
 ] as const
 
 const nothingHere = new AppError("NOT_FOUND", "There is no such page.", { entity: "page" })
+
+/** A narrow screen shows only some of the names. */
+const bringIntoView = (link: HTMLElement | null) => link?.scrollIntoView({ block: "nearest", inline: "nearest" })
 
 /** The status pages and the way between them; to everybody but admins they do not exist. */
 export function AdminFrame({ children }: { children: ReactNode }) {
@@ -32,7 +36,7 @@ export function AdminFrame({ children }: { children: ReactNode }) {
         aria-label="Admin"
         className="flex h-[46px] shrink-0 items-stretch gap-0.5 overflow-x-auto border-line-soft border-b px-[15px] [scrollbar-width:none] phone:h-[52px] phone:px-4"
       >
-        <span className="flex items-center">
+        <span className="flex items-center phone:sticky phone:left-0 phone:z-10 phone:bg-bg">
           <BackToList />
         </span>
         {pages.map((page) => {
@@ -41,6 +45,7 @@ export function AdminFrame({ children }: { children: ReactNode }) {
             <Link
               key={page.path}
               href={page.path}
+              ref={current ? bringIntoView : null}
               aria-current={current ? "page" : undefined}
               className={cn(
                 "flex shrink-0 items-center border-b-2 px-[9px]",

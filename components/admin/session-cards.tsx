@@ -1,12 +1,11 @@
 "use client"
 
-import type { ReactNode } from "react"
-import { cn } from "@/components/ui/cn"
 import { formatAgo } from "@/lib/client/format"
 import { useNow } from "@/lib/client/hooks"
 import { useAgentName } from "@/lib/client/queries/agents"
 import { seenAt } from "./session-table"
 import { ComesBack, executorTone, RowAct, type SessionRowsProps, SessionTitle, stateTone, statusTone } from "./session-words"
+import { CardLine } from "./table-cells"
 
 /** The table's rows where there is no room for a table. */
 export function SessionCards({ items, ...acts }: SessionRowsProps) {
@@ -25,32 +24,23 @@ export function SessionCards({ items, ...acts }: SessionRowsProps) {
             {session.owner} · {agentName(session.agent_profile_id)} · {session.runtime}
           </p>
           <dl className="mt-1 grid grid-cols-[92px_minmax(0,1fr)] gap-x-3 gap-y-0.5 text-s">
-            <Line term="State" className={stateTone(session)}>
+            <CardLine term="State" className={stateTone(session)}>
               {session.state}
-            </Line>
-            <Line term="Status" className={statusTone(session)}>
+            </CardLine>
+            <CardLine term="Status" className={statusTone(session)}>
               {session.status}
-            </Line>
-            <Line term="Executor" className={executorTone(session)}>
+            </CardLine>
+            <CardLine term="Executor" className={executorTone(session)}>
               {session.executor_status}
               {session.error_message && `: ${session.error_message}`}
-            </Line>
-            <Line term="Comes back by">
+            </CardLine>
+            <CardLine term="Comes back by">
               <ComesBack session={session} />
-            </Line>
-            <Line term="Level">{session.survival_level}</Line>
+            </CardLine>
+            <CardLine term="Level">{session.survival_level}</CardLine>
           </dl>
         </li>
       ))}
     </ul>
-  )
-}
-
-function Line({ term, className, children }: { term: string; className?: string; children: ReactNode }) {
-  return (
-    <>
-      <dt className="text-text-3">{term}</dt>
-      <dd className={cn("min-w-0 truncate text-text-2", className)}>{children}</dd>
-    </>
   )
 }

@@ -1,6 +1,6 @@
 "use client"
 
-import { type ReactNode, useState } from "react"
+import { useState } from "react"
 import { cn } from "@/components/ui/cn"
 import { inOldOrder } from "@/lib/client/admin-words"
 import { formatAgo, formatFull } from "@/lib/client/format"
@@ -8,6 +8,7 @@ import { useNow } from "@/lib/client/hooks"
 import { useAgentName } from "@/lib/client/queries/agents"
 import type { AdminSession } from "@/lib/contracts/admin"
 import { ComesBack, executorTone, RowAct, type SessionRowsProps, SessionTitle, stateTone, statusTone, Tag } from "./session-words"
+import { Cell, Head } from "./table-cells"
 
 /** What a narrow page can do without comes last into the table. */
 const roomy = "hidden @5xl:table-cell"
@@ -89,14 +90,3 @@ function useSteadyRows(items: readonly AdminSession[]) {
     },
   }
 }
-
-const Head = ({ children, className }: { children: ReactNode; className?: string }) => (
-  <th scope="col" className={cn("whitespace-nowrap border-line border-b px-2 py-1.5 text-left font-medium text-s text-text-3", className)}>
-    {children}
-  </th>
-)
-const Cell = ({ children, className, title }: { children: ReactNode; className?: string; title?: string | undefined }) => (
-  <td title={title} className={cn("h-[37px] whitespace-nowrap border-line-soft border-b px-2", className)}>
-    {children}
-  </td>
-)

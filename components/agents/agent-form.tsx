@@ -3,7 +3,7 @@
 import { type ComponentProps, type FormEvent, useState } from "react"
 import { Button } from "@/components/ui/button"
 import { Dialog, DialogActions } from "@/components/ui/dialog"
-import { Field, FormError } from "@/components/ui/field"
+import { CheckField, Field, FormError } from "@/components/ui/field"
 import { joinCommandLine, splitCommandLine } from "@/lib/client/command-line"
 import { errorSentence } from "@/lib/client/error-sentence"
 import { useSaveAgent } from "@/lib/client/queries/agents"
@@ -81,10 +81,11 @@ export function AgentForm({ agent, onClose }: { agent: CustomAgent | null; onClo
           defaultValue={joinCommandLine(agent?.terminal?.fork_args ?? [])}
           placeholder="--resume {from} --fork --session-id {id}"
         />
-        <label className="flex items-center gap-2 touch:min-h-11">
-          <input type="checkbox" name="inject" defaultChecked={agent?.history_context_injection ?? true} className="accent-alive" />
-          When it cannot load its own session, hand it the conversation
-        </label>
+        <CheckField
+          name="inject"
+          defaultChecked={agent?.history_context_injection ?? true}
+          label="When it cannot load its own session, hand it the conversation"
+        />
         {error && <FormError>{error}</FormError>}
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>

@@ -3,7 +3,7 @@
 import { type FormEvent, useId, useState } from "react"
 import { Button } from "@/components/ui/button"
 import { Dialog, DialogActions } from "@/components/ui/dialog"
-import { Field, FormError, inputClass } from "@/components/ui/field"
+import { CheckField, Field, FormError, inputClass } from "@/components/ui/field"
 import { joinCommandLine, splitCommandLine } from "@/lib/client/command-line"
 import { errorSentence } from "@/lib/client/error-sentence"
 import { readPairs } from "@/lib/client/pairs"
@@ -64,10 +64,7 @@ export function McpServerForm({ server, onClose }: { server: McpServerView | nul
           className="[&_input]:font-mono [&_input]:text-s"
         />
         {address && (
-          <label className="flex items-center gap-2 touch:min-h-11">
-            <input type="checkbox" name="sse" defaultChecked={server?.transport === "sse"} className="accent-alive" />
-            An older server, which streams events (SSE)
-          </label>
+          <CheckField name="sse" defaultChecked={server?.transport === "sse"} label="An older server, which streams events (SSE)" />
         )}
         <div>
           <label htmlFor={keysId} className="mb-1 block font-[530] text-s text-text-2">

@@ -2,7 +2,7 @@
 
 import * as Radix from "@radix-ui/react-dialog"
 import { Command } from "cmdk"
-import { Archive, FileInput, Keyboard, LogOut, MonitorDot, Moon, Plus, RotateCcw, Settings, Users } from "lucide-react"
+import { Archive, FileInput, Keyboard, LogOut, MonitorDot, Moon, Plus, RotateCcw, ScrollText, Settings, Users } from "lucide-react"
 import { useRouter } from "next/navigation"
 import { PhaseGlyph } from "@/components/task/phase-glyph"
 import { veilClass } from "@/components/ui/dialog"
@@ -101,7 +101,11 @@ function PaletteBody({ close, onShowKeys, onImport }: BodyProps) {
           <Command.Item value="import session file tar" onSelect={act(onImport)} className={itemClass}>
             <FileInput /> Import session…
           </Command.Item>
-          <Command.Item value="settings password api tokens" onSelect={go("/settings")} className={itemClass}>
+          <Command.Item
+            value="settings password api tokens signed-in browsers git credentials"
+            onSelect={go("/settings")}
+            className={itemClass}
+          >
             <Settings /> Settings
           </Command.Item>
           {me?.role === "admin" && (
@@ -115,8 +119,11 @@ function PaletteBody({ close, onShowKeys, onImport }: BodyProps) {
               <Command.Item value="admin archives storage put away expired" onSelect={go("/admin/archives")} className={itemClass}>
                 <Archive /> Archives
               </Command.Item>
-              <Command.Item value="admin people users invite" onSelect={go("/admin/users")} className={itemClass}>
-                <Users /> People
+              <Command.Item value="admin users invite" onSelect={go("/admin/users")} className={itemClass}>
+                <Users /> Users
+              </Command.Item>
+              <Command.Item value="admin security log audit sign-ins" onSelect={go("/admin/audit")} className={itemClass}>
+                <ScrollText /> Security log
               </Command.Item>
             </>
           )}

@@ -1,6 +1,6 @@
 "use client"
 
-import { Archive, KeyRound, LogOut, MonitorDot, RotateCcw, Users } from "lucide-react"
+import { Archive, LogOut, MonitorDot, RotateCcw, ScrollText, Settings, Users } from "lucide-react"
 import { useRouter } from "next/navigation"
 import { THEME_CHOICES, useThemeChoice } from "@/components/account/theme-section"
 import { IconButton } from "@/components/ui/button"
@@ -27,7 +27,7 @@ export function UserMenu() {
       <MenuContent align="end" className="w-52">
         <MenuLabel>{me?.email}</MenuLabel>
         <MenuItem onSelect={() => router.push("/settings")}>
-          <KeyRound /> Password and API tokens
+          <Settings /> Settings
         </MenuItem>
         {me?.role === "admin" && (
           <>
@@ -43,7 +43,10 @@ export function UserMenu() {
               <Archive /> Archives
             </MenuItem>
             <MenuItem onSelect={() => router.push("/admin/users")}>
-              <Users /> People
+              <Users /> Users
+            </MenuItem>
+            <MenuItem onSelect={() => router.push("/admin/audit")}>
+              <ScrollText /> Security log
             </MenuItem>
           </>
         )}

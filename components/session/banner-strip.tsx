@@ -26,6 +26,7 @@ export type BannerActions = {
   onCancelWaking: () => void
   /** Asks whether the task should come back. */
   onComeBack: () => void
+  /** Nothing can be asked for now. */
   busy: boolean
   /** Why the last thing asked for was refused. */
   refusal: string | null
@@ -152,7 +153,15 @@ function Strip({ glyph, tone, acts, below, refusal, children }: StripProps) {
 function AsleepStrip({ files, actions }: { files: RestorePreview["files"] | undefined; actions: BannerActions }) {
   const now = useNow(60_000)
   return (
-    <Strip glyph="sleep" tone="calm" acts={<Button onClick={actions.onComeBack}>Continue</Button>}>
+    <Strip
+      glyph="sleep"
+      tone="calm"
+      acts={
+        <Button onClick={actions.onComeBack} disabled={actions.busy}>
+          Continue
+        </Button>
+      }
+    >
       {asleepWords(now > 0 ? files : undefined, now)}
     </Strip>
   )

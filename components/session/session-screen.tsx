@@ -3,11 +3,13 @@
 import { useMemo, useRef } from "react"
 import { useDraftAttachments } from "@/components/attachments/use-draft-attachments"
 import { NotFound } from "@/components/frame/not-found"
+import { RunRefused } from "@/components/task/run-refused"
 import { TaskRestoreDialog } from "@/components/task/task-restore-dialog"
 import { useWorkersPanel } from "@/components/terminal/use-workers-panel"
 import { WorkersPanel } from "@/components/terminal/workers-panel"
 import { useWorkspacePanels, WorkspacePanels } from "@/components/workspace/workspace-panels"
 import { useDraft, useLatest, usePast } from "@/lib/client/hooks"
+import { useStandaloneRefusal } from "@/lib/client/queries/account"
 import { useAgentName } from "@/lib/client/queries/agents"
 import { useOutbox } from "@/lib/client/queries/outbox"
 import { useCancelRun, useSession } from "@/lib/client/queries/session"
@@ -47,7 +49,11 @@ export function SessionScreen({ taskId, sessionId }: { taskId: number; sessionId
   const expired = usePast(task.data?.expires_at ?? null)
   const putAway = session.data ? isPutAway(session.data.executor_status) : false
   const asleep = putAway || expired
-  const report = useSessionResumption(sessionId, task.data && session.data ? asleep || isPast(task.data.expires_at) : undefined)
+  const standaloneRefusal = useStandaloneRefusal()
+  const refusal = session.data?.runtime === "standalone" ? standaloneRefusal : null
+  const mayRun = refusal === null
+  const known = task.data && session.data && refusal !== undefined
+  const report = useSessionResumption(sessionId, known ? asleep || isPast(task.data.expires_at) || !mayRun : undefined)
   const agentName = useAgentName()(session.data?.agent ?? "")
   const { transcript } = feed
   const [draft, setDraft] = useDraft(`rewake.draft.${sessionId}`)
@@ -66,10 +72,11 @@ export function SessionScreen({ taskId, sessionId }: { taskId: number; sessionId
   const { tab, split, setTab, setSplit } = useSessionTab()
   const terminals = useWorkersPanel({
     ...{ sessionId, tab, split, onTab: setTab, onSplit: setSplit },
+    refusal: refusal ?? null,
     executorStatus: report?.executor_status === "unknown" ? "unknown" : session.data?.executor_status,
   })
 
-  const actions = useBannerActions(taskId, sessionId, {
+  const actions = useBannerActions(taskId, sessionId, mayRun, {
     onContinue: () => void outbox.send(CONTINUE_MESSAGE),
     onCancelWaking: () => cancel.mutate(),
     onComeBack: restore.open,
@@ -135,19 +142,23 @@ export function SessionScreen({ taskId, sessionId }: { taskId: number; sessionId
           }}
           onDiscard={(entry) => outbox.discard(entry.clientMessageId)}
         />
-        <Composer
-          draft={draft}
-          onDraft={setDraft}
-          attachments={attachments}
-          agentName={agentName}
-          phase={phase === "idle" && expired ? "asleep" : phase}
-          asks={asleep}
-          queues={phase !== "needs_you" && (running || transcript.waking !== null || transcript.queue.length > 0)}
-          stop={{ shown: running, busy: stopping, onStop: interrupt }}
-          onSend={(text) => void outbox.send(text, attachments.take())}
-          setup={setup}
-          onChoose={choose.mutate}
-        />
+        {typeof refusal === "string" ? (
+          <RunRefused reason={refusal} kept="You can still read everything in this session." />
+        ) : (
+          <Composer
+            draft={draft}
+            onDraft={setDraft}
+            attachments={attachments}
+            agentName={agentName}
+            phase={phase === "idle" && expired ? "asleep" : phase}
+            asks={asleep}
+            queues={phase !== "needs_you" && (running || transcript.waking !== null || transcript.queue.length > 0)}
+            stop={{ shown: running, busy: stopping, onStop: interrupt }}
+            onSend={(text) => void outbox.send(text, attachments.take())}
+            setup={setup}
+            onChoose={choose.mutate}
+          />
+        )}
       </div>
       {restore.dialog && <TaskRestoreDialog {...restore.dialog} />}
       <div role="status" className="sr-only">

@@ -11,6 +11,7 @@ import { WorkerTab } from "@/components/terminal/worker-tab"
 import { IconButton } from "@/components/ui/button"
 import { cn } from "@/components/ui/cn"
 import { MenuCheckboxItem, MenuContent, MenuItem, MenuLabel, MenuRoot, MenuSeparator, MenuTrigger } from "@/components/ui/menu"
+import { useStandaloneRefusal } from "@/lib/client/queries/account"
 import { useAgentName, useAgents } from "@/lib/client/queries/agents"
 import { useCreateSession } from "@/lib/client/queries/tasks"
 import { phaseOf, phaseWord, sessionPath } from "@/lib/client/session-phase"
@@ -149,6 +150,7 @@ function NewSession({ taskId, fromSessionId, asleep }: { taskId: number; fromSes
   const create = useCreateSession(taskId)
   const { data: agents } = useAgents()
   const [handOver, setHandOver] = useState(true)
+  const unready = useStandaloneRefusal() ?? (asleep ? "continue the task first" : null)
   const start = (agent: string) =>
     create.mutate(handOver ? { agent, from_session_id: fromSessionId } : { agent }, {
       onSuccess: (session) => router.push(sessionPath(session)),
@@ -161,8 +163,8 @@ function NewSession({ taskId, fromSessionId, asleep }: { taskId: number; fromSes
     <MenuRoot>
       <MenuTrigger asChild>
         <IconButton
-          label={asleep ? "New session: continue the task first" : "New session"}
-          disabled={create.isPending || asleep}
+          label={unready ? `New session: ${unready}` : "New session"}
+          disabled={create.isPending || unready !== null}
           className="size-6"
         >
           <Plus className="size-3.5" />

@@ -10,8 +10,8 @@ import type { SignInWay } from "@/lib/contracts/agent-setup"
 
 type Given = { onContinue: () => void; onCancelWaking: () => void; onComeBack: () => void; onTypeCommand: (line: string) => void }
 
-/** What the strip above the transcript can do. */
-export function useBannerActions(taskId: number, sessionId: string, given: Given) {
+/** What the strip above the transcript can do; nothing that starts an agent where this user may not run one. */
+export function useBannerActions(taskId: number, sessionId: string, mayRun: boolean, given: Given) {
   const router = useRouter()
   const key = `rewake.dismissed.${sessionId}`
   const [dismissedRun, setDismissedRun] = useState<string | null>(() => (typeof window === "undefined" ? null : readStored(key)))
@@ -23,7 +23,7 @@ export function useBannerActions(taskId: number, sessionId: string, given: Given
   return {
     ...given,
     dismissedRun,
-    busy: create.isPending || abandon.isPending || resuming,
+    busy: !mayRun || create.isPending || abandon.isPending || resuming,
     refusal: refused ? errorSentence(refused) : null,
     onDismiss: (runId: string) => {
       writeStored(key, runId)

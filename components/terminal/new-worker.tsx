@@ -9,17 +9,17 @@ import { useAgents } from "@/lib/client/queries/agents"
 export function NewWorker({ unready, onOpen }: { unready: string | null; onOpen: (type: "terminal" | "agent", agent?: string) => void }) {
   const { data: agents } = useAgents()
   const terminalAgents = agents?.filter((agent) => agent.terminal) ?? []
+  const label = unready ? `New terminal: ${unready}` : "New terminal"
   return (
     <MenuRoot>
-      <MenuTrigger asChild>
-        <IconButton
-          label={unready ? `New terminal: ${unready}` : "New terminal"}
-          disabled={unready !== null}
-          className="size-6 self-center"
-        >
-          <Plus className="size-3.5" />
-        </IconButton>
-      </MenuTrigger>
+      {/* A disabled button takes no pointer, and so would show no title of its own. */}
+      <span title={label} className="flex self-center">
+        <MenuTrigger asChild>
+          <IconButton label={label} disabled={unready !== null} className="size-6">
+            <Plus className="size-3.5" />
+          </IconButton>
+        </MenuTrigger>
+      </span>
       <MenuContent align="start">
         <MenuItem onSelect={() => onOpen("terminal")}>
           <SquareTerminal /> Terminal

@@ -11,6 +11,8 @@ import type { WorkerTabActions } from "./worker-tab"
 type Options = {
   sessionId: string
   executorStatus: ExecutorStatus | undefined
+  /** Why this user may not start anything here. */
+  refusal: string | null
   /** The view that is open, and the terminal beside it. */
   tab: string
   split: string | null
@@ -30,7 +32,7 @@ const UNREADY: Partial<Record<ExecutorStatus, string>> = {
 }
 
 /** The terminals of a session: which there are, which are shown, and what a person can do with them. */
-export function useWorkersPanel({ sessionId, executorStatus, tab, split, onTab, onSplit }: Options) {
+export function useWorkersPanel({ sessionId, executorStatus, refusal, tab, split, onTab, onSplit }: Options) {
   const query = useWorkers(sessionId)
   const set = useTerminalSet(sessionId)
   const { data: agents } = useAgents()
@@ -78,6 +80,7 @@ export function useWorkersPanel({ sessionId, executorStatus, tab, split, onTab, 
 
   const canFork = (worker: WorkerView) =>
     worker.type === "agent" &&
+    refusal === null &&
     executorStatus === "ready" &&
     (agents?.some(({ id, terminal_forks }) => id === worker.agent && terminal_forks) ?? false)
   const fork = (worker: WorkerView) => open.mutate({ type: "agent", fork_of: worker.id }, { onSuccess: (made) => select(made.id) })
@@ -146,7 +149,7 @@ export function useWorkersPanel({ sessionId, executorStatus, tab, split, onTab, 
     left,
     right,
     active: focused === right?.id && right ? right.id : (left?.id ?? ""),
-    unready: executorStatus === "ready" ? null : (UNREADY[executorStatus ?? "none"] ?? "the executor is not ready"),
+    unready: refusal ?? (executorStatus === "ready" ? null : (UNREADY[executorStatus ?? "none"] ?? "the executor is not ready")),
     tabs,
     openNew,
     canFork,

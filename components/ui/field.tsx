@@ -31,6 +31,31 @@ export function Field({ label, hint, error, className, ...props }: FieldProps) {
   )
 }
 
+type SelectFieldProps = ComponentProps<"select"> & { label: string }
+
+export function SelectField({ label, className, ...props }: SelectFieldProps) {
+  const id = useId()
+  return (
+    <div className={className}>
+      <label htmlFor={id} className="mb-1 block font-[530] text-s text-text-2">
+        {label}
+      </label>
+      <select id={id} {...props} className={cn(inputClass, "min-h-[32.5px]")} />
+    </div>
+  )
+}
+
+type CheckFieldProps = Omit<ComponentProps<"input">, "type"> & { label: ReactNode }
+
+export function CheckField({ label, className, ...props }: CheckFieldProps) {
+  return (
+    <label className={cn("flex items-center gap-2 touch:min-h-11", className)}>
+      <input type="checkbox" {...props} className="accent-alive" />
+      {label}
+    </label>
+  )
+}
+
 export function FormError({ children }: { children: ReactNode }) {
   if (!children) return null
   return (

@@ -28,7 +28,7 @@ const itemClass =
   "flex select-none items-center gap-2 rounded-sm px-2 py-[5px] text-text outline-none data-[disabled]:opacity-50 data-[highlighted]:bg-hover touch:min-h-11 [&_svg]:size-3.5 [&_svg]:shrink-0 [&_svg]:text-text-3"
 
 export function MenuItem({ className, danger, ...props }: ComponentProps<typeof Radix.Item> & { danger?: boolean }) {
-  return <Radix.Item {...props} className={cn(itemClass, danger && "text-bad [&_svg]:text-bad", className)} />
+  return <Radix.Item {...props} className={cn(itemClass, danger && "text-bad! [&_svg]:text-bad!", className)} />
 }
 
 export function MenuRadioItem({ children, ...props }: ComponentProps<typeof Radix.RadioItem>) {

@@ -1,23 +1,14 @@
-import {
-  ATTACHMENT_MAX_BYTES,
-  ATTACHMENTS_MAX,
-  ATTACHMENTS_MAX_BYTES,
-  type Attachment,
-  type UploadResult,
-} from "@/lib/contracts/attachments"
+import { ATTACHMENT_MAX_BYTES, ATTACHMENTS_MAX, ATTACHMENTS_MAX_BYTES, type Attachment } from "@/lib/contracts/attachments"
+import { call, pathOf } from "./api"
 import { formatBytes, plural } from "./format"
-import { sendFile } from "./send-file"
 import { readStored, writeStored } from "./stored"
 
 /** What goes with a message that is being written, and with one that was. */
 
-export const attachmentPath = (id: string) => `/api/v1/attachments/${encodeURIComponent(id)}`
+export const attachmentPath = (id: string) => pathOf("GET /api/v1/attachments/{attachmentId}", { params: { attachmentId: id } })
 
-export const uploadAttachment = async (file: File, onProgress: (percent: number) => void): Promise<Attachment> => {
-  const path = `/api/v1/attachments?name=${encodeURIComponent(file.name || "file")}`
-  const headers = { "content-type": file.type || "application/octet-stream" }
-  return (await sendFile<UploadResult>({ method: "POST", path, headers, file, onProgress })).attachment
-}
+export const uploadAttachment = async (file: File, onProgress: (percent: number) => void): Promise<Attachment> =>
+  (await call("POST /api/v1/attachments", { query: { name: file.name || "file" }, file, onProgress })).attachment
 
 /** Why a further file cannot go along; null when it can. Said before it is uploaded. */
 export function attachmentRefusal(size: number, before: { count: number; bytes: number }): string | null {

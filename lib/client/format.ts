@@ -7,6 +7,12 @@ export function formatAgo(iso: string, now: number): string {
   return `${Math.floor(seconds / 86_400)} d`
 }
 
+/** "just now" or "3 h ago". */
+export const formatSeen = (iso: string, now: number) => {
+  const ago = formatAgo(iso, now)
+  return ago === "now" ? "just now" : `${ago} ago`
+}
+
 export function formatSpan(ms: number): string {
   if (ms < 950) return `${(Math.max(0, ms) / 1000).toFixed(1)} s`
   const seconds = Math.round(ms / 1000)

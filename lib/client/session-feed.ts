@@ -1,7 +1,8 @@
+import type { AnswerOf } from "@/lib/contracts/api"
 import { isAppError } from "@/lib/contracts/errors"
 import type { SessionEvent } from "@/lib/contracts/events"
 import type { QueuedPrompt } from "@/lib/contracts/task"
-import { getJson } from "./api"
+import { call } from "./api"
 import { subscribeSession } from "./socket"
 import { applyEvents, emptyTranscript } from "./transcript"
 import type { Transcript } from "./transcript-items"
@@ -21,7 +22,7 @@ export type FeedView = {
   readonly hasOlder: boolean
   readonly loadingOlder: boolean
 }
-type EventsPage = { events: SessionEvent[]; more: boolean; head_seq: number; generation: string }
+type EventsPage = AnswerOf<"GET /api/v1/sessions/{sessionId}/events">
 
 /** The log of one session in this page: newest page first, then live events exactly once and in order, older pages behind. */
 export class SessionFeed {
@@ -129,7 +130,7 @@ export class SessionFeed {
     try {
       const [page, queue] = await Promise.all([
         this.fetchPage(NEWEST),
-        getJson<{ prompts: QueuedPrompt[] }>(`/api/v1/sessions/${this.sessionId}/queue`),
+        call("GET /api/v1/sessions/{sessionId}/queue", { params: { sessionId: this.sessionId } }),
       ])
       if (epoch !== this.epoch) return
       this.generation = page.generation
@@ -153,7 +154,7 @@ export class SessionFeed {
   }
 
   private fetchPage(before: number): Promise<EventsPage> {
-    return getJson<EventsPage>(`/api/v1/sessions/${this.sessionId}/events?before=${before}&limit=${PAGE}`)
+    return call("GET /api/v1/sessions/{sessionId}/events", { params: { sessionId: this.sessionId }, query: { before, limit: PAGE } })
   }
 
   private follow(): void {

@@ -2,11 +2,11 @@ import { isAppError } from "@/lib/contracts/errors"
 import type { RestorePreview, RestoreProgress } from "@/lib/contracts/restore"
 import type { ExecutorStatus } from "@/lib/contracts/status"
 import type { SessionView, TaskView } from "@/lib/contracts/task"
-import { NetworkError } from "./api"
 import { errorSentence } from "./error-sentence"
 import { formatBytes, formatHours, formatMoment, plural } from "./format"
 import { lookUp } from "./look-up"
 import type { Comeback, Trouble } from "./transcript-items"
+import { NetworkError } from "./transport"
 
 /** How an expired task comes back, as far as the page can tell. Pure: the dialog, the strip and the tests ask here. */
 

@@ -1,9 +1,9 @@
 import { AppError, fromErrorBody } from "@/lib/contracts/errors"
 import { type FileWritten, MAX_UPLOAD_BYTES } from "@/lib/contracts/workspace"
-import { NetworkError } from "./api"
+import { call } from "./api"
 import { formatBytes } from "./format"
 import { filePath } from "./queries/workspace"
-import { sendFile } from "./send-file"
+import { NetworkError } from "./transport"
 
 /** So much of a file is read into the page; the rest is a download away. */
 export const SHOWN_BYTES = 1024 * 1024
@@ -48,6 +48,6 @@ export function uploadFile(
   if (file.size > MAX_UPLOAD_BYTES)
     return Promise.reject(new Error(`It has ${formatBytes(file.size)}; at most ${formatBytes(MAX_UPLOAD_BYTES)} can be uploaded.`))
   const guard: Record<string, string> = "etag" in condition ? { "if-match": condition.etag } : { "if-none-match": "*" }
-  const headers = { "content-type": "application/octet-stream", ...guard }
-  return sendFile({ method: "PUT", path: filePath(sessionId, path), headers, file, onProgress })
+  const upload = { query: { path }, file: file.slice(0, file.size, "application/octet-stream"), headers: guard, onProgress }
+  return call("PUT /api/v1/sessions/{sessionId}/file", { params: { sessionId }, ...upload })
 }

@@ -85,7 +85,7 @@ test.describe("on one server", () => {
     const second = await joinByInvitation(browser, invitation)
     await second.getByRole("button", { name: "Account" }).click()
     await expect(second.getByRole("menuitem", { name: "Recoveries" })).toHaveCount(0)
-    for (const path of ["/admin", "/admin/sessions", "/admin/recoveries", "/admin/archives", "/admin/users"]) {
+    for (const path of ["/admin", "/admin/sessions", "/admin/recoveries", "/admin/archives", "/admin/users", "/admin/audit"]) {
       await second.goto(`${rewake.url}${path}`)
       await expect(second.getByRole("heading", { name: "There is nothing here" })).toBeVisible()
     }

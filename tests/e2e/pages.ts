@@ -5,7 +5,7 @@ export async function signIn(page: Page, url: string, who = ADMIN): Promise<void
   await page.goto(`${url}/login`)
   await page.getByLabel("Email").fill(who.email)
   await page.getByLabel("Password").fill(who.password)
-  await page.getByRole("button", { name: "Sign in" }).click()
+  await page.getByRole("button", { name: "Sign in", exact: true }).click()
   await page.waitForURL(/\/tasks/)
 }
 
@@ -14,7 +14,7 @@ export async function joinByInvitation(browser: Browser, link: string): Promise<
   const page = await (await browser.newContext()).newPage()
   await page.goto(link)
   await page.getByLabel("Password").fill("another long password")
-  await page.getByRole("button", { name: "Join" }).click()
+  await page.getByRole("button", { name: "Join", exact: true }).click()
   await page.waitForURL(/\/tasks/)
   return page
 }

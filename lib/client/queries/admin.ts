@@ -7,18 +7,9 @@ import {
   useQuery,
   useQueryClient,
 } from "@tanstack/react-query"
-import type { z } from "zod"
-import type {
-  AdminAct,
-  AdminArchives,
-  AdminFilter,
-  AdminSession,
-  AdminSessions,
-  ArchiveRun,
-  AdminExecutor as Executor,
-  Recovery,
-} from "@/lib/contracts/admin"
-import { getJson, postJson } from "../api"
+import type { AdminFilter, AdminSession, AdminSessions } from "@/lib/contracts/admin"
+import type { GivenBody } from "@/lib/contracts/api"
+import { call } from "../api"
 
 /** Status pages follow what happens at this pace while they are in sight; react-query rests when they are not. */
 const EVERY_MS = 2000
@@ -27,15 +18,14 @@ const EVERY_MS_WHEN_LONG = 10_000
 const LONG_PAGES = 3
 const PAGE = 50
 
-export type AdminExecutor = z.infer<typeof Executor>
 export type SessionsFilter = { filter: AdminFilter; q: string }
 
-const sessionsPath = ({ filter, q }: SessionsFilter, cursor: string | null) => {
-  const search = new URLSearchParams({ filter, limit: String(PAGE) })
-  if (q) search.set("q", q)
-  if (cursor) search.set("cursor", cursor)
-  return `/api/v1/admin/sessions?${search}`
-}
+const sessionsPage = ({ filter, q }: SessionsFilter, cursor: string | null) => ({
+  filter,
+  limit: PAGE,
+  q: q || undefined,
+  cursor: cursor ?? undefined,
+})
 
 /** A session that moved between two pages while they were asked is shown once. */
 function joined(pages: readonly AdminSessions[]): { items: AdminSession[]; counts: AdminSessions["counts"] | undefined } {
@@ -46,7 +36,7 @@ function joined(pages: readonly AdminSessions[]): { items: AdminSession[]; count
 export const adminSessionsQuery = (filter: SessionsFilter) =>
   infiniteQueryOptions({
     queryKey: ["admin", "sessions", filter],
-    queryFn: ({ pageParam }) => getJson<AdminSessions>(sessionsPath(filter, pageParam)),
+    queryFn: ({ pageParam }) => call("GET /api/v1/admin/sessions", { query: sessionsPage(filter, pageParam) }),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next_cursor,
     placeholderData: keepPreviousData,
@@ -58,7 +48,7 @@ export const useAdminSessions = (filter: SessionsFilter) => useInfiniteQuery(adm
 export const recoveriesQuery = () =>
   queryOptions({
     queryKey: ["admin", "recoveries"],
-    queryFn: () => getJson<{ items: Recovery[] }>("/api/v1/admin/recoveries").then((page) => page.items),
+    queryFn: () => call("GET /api/v1/admin/recoveries").then((page) => page.items),
     refetchInterval: EVERY_MS_WHEN_LONG,
   })
 export const useRecoveries = () => useQuery(recoveriesQuery())
@@ -66,7 +56,7 @@ export const useRecoveries = () => useQuery(recoveriesQuery())
 export const archivesQuery = () =>
   queryOptions({
     queryKey: ["admin", "archives"],
-    queryFn: () => getJson<AdminArchives>("/api/v1/admin/archives"),
+    queryFn: () => call("GET /api/v1/admin/archives"),
     refetchInterval: EVERY_MS,
   })
 export const useAdminArchives = () => useQuery(archivesQuery())
@@ -74,7 +64,7 @@ export const useAdminArchives = () => useQuery(archivesQuery())
 export function useArchiveExpiredNow() {
   const client = useQueryClient()
   return useMutation({
-    mutationFn: () => postJson<ArchiveRun>("/api/v1/admin/archives/run", {}),
+    mutationFn: () => call("POST /api/v1/admin/archives/run"),
     onSettled: () => client.invalidateQueries({ queryKey: ["admin", "archives"] }),
   })
 }
@@ -82,7 +72,7 @@ export function useArchiveExpiredNow() {
 export const executorsQuery = () =>
   queryOptions({
     queryKey: ["admin", "executors"],
-    queryFn: () => getJson<{ items: AdminExecutor[] }>("/api/v1/admin/executors").then((page) => page.items),
+    queryFn: () => call("GET /api/v1/admin/executors").then((page) => page.items),
     refetchInterval: EVERY_MS,
   })
 export const useExecutors = () => useQuery(executorsQuery())
@@ -90,7 +80,7 @@ export const useExecutors = () => useQuery(executorsQuery())
 export function useActOnSession() {
   const client = useQueryClient()
   return useMutation({
-    mutationFn: (act: z.infer<typeof AdminAct>) => postJson<unknown>("/api/v1/admin/sessions", act),
+    mutationFn: (body: GivenBody<"POST /api/v1/admin/sessions">) => call("POST /api/v1/admin/sessions", { body }),
     onSettled: () => client.invalidateQueries({ queryKey: ["admin"] }),
   })
 }

@@ -1,6 +1,6 @@
 import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
-import type { AgentInfo, AgentSettings, CustomAgent } from "@/lib/contracts/agents"
-import { deleteJson, getJson, postJson, putJson } from "../api"
+import type { AgentInfo, CustomAgent } from "@/lib/contracts/agents"
+import { call } from "../api"
 
 /** While something is being installed, its progress is looked at. */
 const INSTALLING_LOOK_MS = 1000
@@ -10,7 +10,7 @@ const whileInstalling = (agents: readonly AgentInfo[] | undefined) =>
 export const agentsQuery = () =>
   queryOptions({
     queryKey: ["agents"],
-    queryFn: () => getJson<{ items: AgentInfo[] }>("/api/v1/agents").then((page) => page.items),
+    queryFn: () => call("GET /api/v1/agents").then((page) => page.items),
     staleTime: 60_000,
     refetchInterval: ({ state }) => whileInstalling(state.data),
   })
@@ -19,7 +19,7 @@ export const useAgents = () => useQuery(agentsQuery())
 export const agentSettingsQuery = () =>
   queryOptions({
     queryKey: ["agents", "settings"],
-    queryFn: () => getJson<{ items: AgentSettings[] }>("/api/v1/admin/agents").then((page) => page.items),
+    queryFn: () => call("GET /api/v1/admin/agents").then((page) => page.items),
     refetchInterval: ({ state }) => whileInstalling(state.data),
   })
 export const useAgentSettings = () => useQuery(agentSettingsQuery())
@@ -35,13 +35,17 @@ function useAgentChange<T>(change: (input: T) => Promise<unknown>) {
   return useMutation({ mutationFn: change, onSuccess: () => client.invalidateQueries(agentsQuery()) })
 }
 
-export const useInstallAgent = () => useAgentChange((id: string) => postJson(`/api/v1/agents/${id}/install`, {}))
+export const useInstallAgent = () =>
+  useAgentChange((agentId: string) => call("POST /api/v1/agents/{agentId}/install", { params: { agentId } }))
 export const useSaveAgent = () =>
   useAgentChange(({ agent, isNew }: { agent: CustomAgent; isNew: boolean }) =>
-    isNew ? postJson("/api/v1/admin/agents", agent) : putJson(`/api/v1/admin/agents/${agent.id}`, agent),
+    isNew
+      ? call("POST /api/v1/admin/agents", { body: agent })
+      : call("PUT /api/v1/admin/agents/{agentId}", { params: { agentId: agent.id }, body: agent }),
   )
-export const useRemoveAgent = () => useAgentChange((id: string) => deleteJson(`/api/v1/admin/agents/${id}`))
+export const useRemoveAgent = () =>
+  useAgentChange((agentId: string) => call("DELETE /api/v1/admin/agents/{agentId}", { params: { agentId } }))
 export const usePutVariable = () =>
-  useAgentChange(({ id, ...variable }: { id: string; name: string; value: string | null }) =>
-    putJson(`/api/v1/admin/agents/${id}/variables`, variable),
+  useAgentChange(({ id, ...body }: { id: string; name: string; value: string | null }) =>
+    call("PUT /api/v1/admin/agents/{agentId}/variables", { params: { agentId: id }, body }),
   )

@@ -1,11 +1,11 @@
 import { useCallback, useEffect, useState } from "react"
 import type { Attachment } from "@/lib/contracts/attachments"
-import { NetworkError } from "../api"
 import { taskExpired } from "../error-parser"
 import { errorSentence } from "../error-sentence"
 import { useConnection } from "../hooks"
 import { newClientMessageId, readOutbox, type Unsent, withEntry, withoutEntry, writeOutbox } from "../outbox"
 import type { Prompt } from "../transcript-items"
+import { NetworkError } from "../transport"
 import { appendMessage } from "./session"
 
 type Message = Pick<Unsent, "clientMessageId" | "text" | "attachments">

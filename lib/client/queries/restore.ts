@@ -1,16 +1,14 @@
 import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useEffect } from "react"
-import type { RestorePreview, RestoreResult, RestoreTask } from "@/lib/contracts/restore"
-import { getJson, postJson } from "../api"
+import type { RestorePreview, RestoreTask } from "@/lib/contracts/restore"
+import { call } from "../api"
 import { onRestoreProgress } from "../socket"
 import { refreshTask } from "./tasks"
-
-const path = (taskId: number) => `/api/v1/tasks/${taskId}/restore`
 
 export const restoreQuery = (taskId: number, sessionId: string) =>
   queryOptions({
     queryKey: ["restore", taskId, sessionId],
-    queryFn: () => getJson<RestorePreview>(`${path(taskId)}?session_id=${sessionId}`),
+    queryFn: () => call("GET /api/v1/tasks/{taskId}/restore", { params: { taskId }, query: { session_id: sessionId } }),
   })
 
 /** What would come back, and how far it is: asked once, then moved along by the socket. */
@@ -30,7 +28,7 @@ export function useRestorePreview(taskId: number, sessionId: string, wanted: boo
 export function useRestoreTask(taskId: number) {
   const client = useQueryClient()
   return useMutation({
-    mutationFn: (request: RestoreTask) => postJson<RestoreResult>(path(taskId), request),
+    mutationFn: (body: RestoreTask) => call("POST /api/v1/tasks/{taskId}/restore", { params: { taskId }, body }),
     onSettled: () => refreshTask(client, taskId),
   })
 }

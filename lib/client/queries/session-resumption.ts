@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useEffect, useRef } from "react"
 import type { SessionStatusReport } from "@/lib/contracts/status"
-import { postJson } from "../api"
+import { call } from "../api"
 import { askResume } from "../socket"
 import { sessionQuery, statusQuery } from "./session"
 
@@ -28,7 +28,7 @@ export function useSessionResumption(sessionId: string, asleep: boolean | undefi
     decided.current = sessionId
     if (!wakes || asleep) return
     const wake = async () => {
-      if (!(await askResume(sessionId))) await postJson(`/api/v1/sessions/${sessionId}/resume`)
+      if (!(await askResume(sessionId))) await call("POST /api/v1/sessions/{sessionId}/resume", { params: { sessionId }, body: {} })
       await client.invalidateQueries(sessionQuery(sessionId))
     }
     // A wake-up that failed is an event of the session, and shown as one.

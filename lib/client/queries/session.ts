@@ -1,48 +1,50 @@
 import { queryOptions, useMutation, useQuery } from "@tanstack/react-query"
-import type { SessionStatusReport } from "@/lib/contracts/status"
-import type { AppendResult, SessionView } from "@/lib/contracts/task"
+import type { GivenBody } from "@/lib/contracts/api"
 import type { Outcome, Wait } from "@/lib/contracts/waits"
-import { deleteJson, getJson, patchJson, postJson } from "../api"
+import { call } from "../api"
 import { askStatus } from "../socket"
 
-const path = (sessionId: string) => `/api/v1/sessions/${sessionId}`
-
 export const sessionQuery = (sessionId: string) =>
-  queryOptions({ queryKey: ["session", sessionId], queryFn: () => getJson<SessionView>(path(sessionId)) })
+  queryOptions({ queryKey: ["session", sessionId], queryFn: () => call("GET /api/v1/sessions/{sessionId}", { params: { sessionId } }) })
 export const useSession = (sessionId: string) => useQuery(sessionQuery(sessionId))
 
 export const statusQuery = (sessionId: string) =>
   queryOptions({
     queryKey: ["session-status", sessionId],
-    queryFn: async () => (await askStatus(sessionId)) ?? (await getJson<SessionStatusReport>(`${path(sessionId)}/status`)),
+    queryFn: async () => (await askStatus(sessionId)) ?? (await call("GET /api/v1/sessions/{sessionId}/status", { params: { sessionId } })),
   })
 
-export const appendMessage = (
-  taskId: number,
-  body: { message: string; attachments?: string[]; session_id: string; client_message_id: string },
-) => postJson<AppendResult>(`/api/v1/tasks/${taskId}/append`, body)
+export const appendMessage = (taskId: number, body: GivenBody<"POST /api/v1/tasks/{taskId}/append">) =>
+  call("POST /api/v1/tasks/{taskId}/append", { params: { taskId }, body })
 
-export const useCancelRun = (sessionId: string) => useMutation({ mutationFn: () => postJson<unknown>(`${path(sessionId)}/cancel`) })
+export const useCancelRun = (sessionId: string) =>
+  useMutation({ mutationFn: () => call("POST /api/v1/sessions/{sessionId}/cancel", { params: { sessionId } }) })
 
 export const useResumeSession = (sessionId: string) =>
   useMutation({
-    mutationFn: (request: { fresh?: boolean; reinstate?: boolean; sign_in?: string }) =>
-      postJson<unknown>(`${path(sessionId)}/resume`, request),
+    mutationFn: (body: GivenBody<"POST /api/v1/sessions/{sessionId}/resume">) =>
+      call("POST /api/v1/sessions/{sessionId}/resume", { params: { sessionId }, body }),
   })
 
-export const useAbandonExecutor = (sessionId: string) => useMutation({ mutationFn: () => postJson<unknown>(`${path(sessionId)}/abandon`) })
+export const useAbandonExecutor = (sessionId: string) =>
+  useMutation({ mutationFn: () => call("POST /api/v1/sessions/{sessionId}/abandon", { params: { sessionId } }) })
 
 export const useAnswerWait = (sessionId: string) =>
   useMutation({
     mutationFn: ({ wait, outcome }: { wait: Wait; outcome: Outcome }) =>
-      postJson<unknown>(`${path(sessionId)}/waits/${wait.token_id}`, { secret: wait.secret, outcome }),
+      call("POST /api/v1/sessions/{sessionId}/waits/{tokenId}", {
+        params: { sessionId, tokenId: wait.token_id },
+        body: { secret: wait.secret, outcome },
+      }),
   })
 
 export const usePatchPrompt = (sessionId: string) =>
   useMutation({
-    mutationFn: ({ promptId, ...change }: { promptId: string; message?: string; position?: number; held?: false }) =>
-      patchJson<unknown>(`${path(sessionId)}/queue/${promptId}`, change),
+    mutationFn: ({ promptId, ...body }: GivenBody<"PATCH /api/v1/sessions/{sessionId}/queue/{promptId}"> & { promptId: string }) =>
+      call("PATCH /api/v1/sessions/{sessionId}/queue/{promptId}", { params: { sessionId, promptId }, body }),
   })
 
 export const useWithdrawPrompt = (sessionId: string) =>
-  useMutation({ mutationFn: (promptId: string) => deleteJson(`${path(sessionId)}/queue/${promptId}`) })
+  useMutation({
+    mutationFn: (promptId: string) => call("DELETE /api/v1/sessions/{sessionId}/queue/{promptId}", { params: { sessionId, promptId } }),
+  })

@@ -9,27 +9,26 @@ import {
   useQueryClient,
 } from "@tanstack/react-query"
 import { useEffect } from "react"
+import type { AnswerOf, GivenBody } from "@/lib/contracts/api"
 import { isAppError } from "@/lib/contracts/errors"
-import type { CreateTask, SessionView, TaskView } from "@/lib/contracts/task"
-import { deleteJson, getJson, patchJson, postJson } from "../api"
+import type { TaskView } from "@/lib/contracts/task"
+import { call } from "../api"
 import { connectionState, onConnectionState, onTaskChanged } from "../socket"
 import { sessionQuery } from "./session"
 
 export type TaskFilter = { q: string; hidden: boolean }
-type TaskPage = { items: TaskView[]; next_cursor: string | null }
+type TaskPage = AnswerOf<"GET /api/v1/tasks">
 
-const listPath = ({ q, hidden }: TaskFilter, cursor: string | null) => {
-  const search = new URLSearchParams({ limit: "100" })
-  if (q) search.set("q", q)
-  if (hidden) search.set("hidden", "true")
-  if (cursor) search.set("cursor", cursor)
-  return `/api/v1/tasks?${search}`
-}
+const fetchPage = ({ q, hidden }: TaskFilter, cursor: string | null) =>
+  call("GET /api/v1/tasks", {
+    query: { limit: 100, q: q || undefined, hidden: hidden ? "true" : undefined, cursor: cursor ?? undefined },
+  })
+const fetchTask = (taskId: number) => call("GET /api/v1/tasks/{taskId}", { params: { taskId } })
 
 export const tasksQuery = (filter: TaskFilter) =>
   infiniteQueryOptions({
     queryKey: ["tasks", "list", filter],
-    queryFn: ({ pageParam }) => getJson<TaskPage>(listPath(filter, pageParam)),
+    queryFn: ({ pageParam }) => fetchPage(filter, pageParam),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next_cursor,
     select: (data) => data.pages.flatMap((page) => page.items).filter((task) => (task.hidden_at !== null) === filter.hidden),
@@ -37,8 +36,7 @@ export const tasksQuery = (filter: TaskFilter) =>
 export const useTasks = (filter: TaskFilter) => useInfiniteQuery(tasksQuery(filter))
 export const ALL_TASKS: TaskFilter = { q: "", hidden: false }
 
-export const taskQuery = (taskId: number) =>
-  queryOptions({ queryKey: ["tasks", "one", taskId], queryFn: () => getJson<TaskView>(`/api/v1/tasks/${taskId}`) })
+export const taskQuery = (taskId: number) => queryOptions({ queryKey: ["tasks", "one", taskId], queryFn: () => fetchTask(taskId) })
 export const useTask = (taskId: number) => useQuery(taskQuery(taskId))
 
 /** Puts a fetched task wherever it is shown: its page, its sessions, and every list it is or should be in. */
@@ -74,7 +72,7 @@ export function refreshTask(client: QueryClient, taskId: number): void {
   setTimeout(async () => {
     scheduled.delete(taskId)
     try {
-      placeTask(client, await getJson<TaskView>(`/api/v1/tasks/${taskId}`))
+      placeTask(client, await fetchTask(taskId))
     } catch (error) {
       if (isAppError(error) && error.code === "NOT_FOUND") removeTask(client, taskId)
     }
@@ -98,33 +96,32 @@ export function useTaskSync(): void {
 export function useCreateTask() {
   const client = useQueryClient()
   return useMutation({
-    mutationFn: (task: Partial<CreateTask> & { message: string }) =>
-      postJson<{ task: TaskView; session: SessionView }>("/api/v1/tasks", task),
+    mutationFn: (body: GivenBody<"POST /api/v1/tasks">) => call("POST /api/v1/tasks", { body }),
     onSuccess: ({ task }) => placeTask(client, task),
   })
 }
 
-export type TaskChange = { title?: string; hidden?: boolean; state?: "IN_PROGRESS" | "COMPLETED" }
 export function usePatchTask(taskId: number) {
   const client = useQueryClient()
   return useMutation({
-    mutationFn: (change: TaskChange) => patchJson<TaskView>(`/api/v1/tasks/${taskId}`, change),
+    mutationFn: (body: GivenBody<"PATCH /api/v1/tasks/{taskId}">) => call("PATCH /api/v1/tasks/{taskId}", { params: { taskId }, body }),
     onSettled: () => refreshTask(client, taskId),
   })
 }
 
 export function useDeleteTask(taskId: number) {
   const client = useQueryClient()
-  return useMutation({ mutationFn: () => deleteJson(`/api/v1/tasks/${taskId}`), onSuccess: () => removeTask(client, taskId) })
+  return useMutation({
+    mutationFn: () => call("DELETE /api/v1/tasks/{taskId}", { params: { taskId } }),
+    onSuccess: () => removeTask(client, taskId),
+  })
 }
 
 export function useCreateSession(taskId: number) {
   const client = useQueryClient()
   return useMutation({
-    mutationFn: (request: { agent?: string; from_session_id?: string }) =>
-      postJson<SessionView | { session: SessionView }>(`/api/v1/tasks/${taskId}/sessions`, request).then((answer) =>
-        "session" in answer ? answer.session : answer,
-      ),
+    mutationFn: (body: GivenBody<"POST /api/v1/tasks/{taskId}/sessions">) =>
+      call("POST /api/v1/tasks/{taskId}/sessions", { params: { taskId }, body }),
     onSuccess: () => refreshTask(client, taskId),
   })
 }

@@ -1,20 +1,19 @@
 import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
-import type { CreateWorker, PatchWorker, WorkerDetail, WorkerView } from "@/lib/contracts/workers"
-import { deleteJson, getJson, patchJson, postJson } from "../api"
-
-const path = (sessionId: string, workerId?: string) => `/api/v1/sessions/${sessionId}/workers${workerId ? `/${workerId}` : ""}`
+import type { CreateWorker, PatchWorker } from "@/lib/contracts/workers"
+import { call, pathOf } from "../api"
 
 export const workersQuery = (sessionId: string) =>
   queryOptions({
     queryKey: ["workers", sessionId],
-    queryFn: () => getJson<{ workers: WorkerView[] }>(path(sessionId)).then(({ workers }) => workers),
+    queryFn: () => call("GET /api/v1/sessions/{sessionId}/workers", { params: { sessionId } }).then(({ workers }) => workers),
   })
 export const useWorkers = (sessionId: string) => useQuery(workersQuery(sessionId))
 
 export function useOpenWorker(sessionId: string) {
   const client = useQueryClient()
   return useMutation({
-    mutationFn: (input: CreateWorker) => postJson<{ worker: WorkerView }>(path(sessionId), input).then(({ worker }) => worker),
+    mutationFn: (body: CreateWorker) =>
+      call("POST /api/v1/sessions/{sessionId}/workers", { params: { sessionId }, body }).then(({ worker }) => worker),
     // Its tab must be there before it is chosen.
     onSuccess: (worker) =>
       client.setQueryData(workersQuery(sessionId).queryKey, (known) => [...(known ?? []).filter(({ id }) => id !== worker.id), worker]),
@@ -24,7 +23,8 @@ export function useOpenWorker(sessionId: string) {
 export function usePatchWorker(sessionId: string) {
   const client = useQueryClient()
   return useMutation({
-    mutationFn: ({ id, ...change }: PatchWorker & { id: string }) => patchJson<{ worker: WorkerView }>(path(sessionId, id), change),
+    mutationFn: ({ id, ...body }: PatchWorker & { id: string }) =>
+      call("PATCH /api/v1/sessions/{sessionId}/workers/{workerId}", { params: { sessionId, workerId: id }, body }),
     onMutate: ({ id, name }) =>
       client.setQueryData(workersQuery(sessionId).queryKey, (known) =>
         known?.map((worker) => (worker.id === id && name !== undefined ? { ...worker, name } : worker)),
@@ -36,22 +36,29 @@ export function usePatchWorker(sessionId: string) {
 export function useCloseWorker(sessionId: string) {
   const client = useQueryClient()
   return useMutation({
-    mutationFn: (id: string) => deleteJson(path(sessionId, id)),
+    mutationFn: (id: string) => call("DELETE /api/v1/sessions/{sessionId}/workers/{workerId}", { params: { sessionId, workerId: id } }),
     onSuccess: (_, id) => client.setQueryData(workersQuery(sessionId).queryKey, (known) => known?.filter((worker) => worker.id !== id)),
   })
 }
 
 export const useRestartWorker = (sessionId: string) =>
   useMutation({
-    mutationFn: ({ id, goOn }: { id: string; goOn: boolean }) => postJson<unknown>(`${path(sessionId, id)}/restart`, { continue: goOn }),
+    mutationFn: ({ id, goOn }: { id: string; goOn: boolean }) =>
+      call("POST /api/v1/sessions/{sessionId}/workers/{workerId}/restart", {
+        params: { sessionId, workerId: id },
+        body: { continue: goOn },
+      }),
   })
 
 /** Asked in the moment it matters: before a tab is closed. */
-export const describeWorker = (sessionId: string, workerId: string) => getJson<WorkerDetail>(path(sessionId, workerId))
+export const describeWorker = (sessionId: string, workerId: string) =>
+  call("GET /api/v1/sessions/{sessionId}/workers/{workerId}", { params: { sessionId, workerId } })
 
 /** Earlier output that ends at `before`; null when there is none. */
 export async function readEarlier(sessionId: string, workerId: string, before: number, limit: number) {
-  const response = await fetch(`${path(sessionId, workerId)}/history?before=${before}&limit=${limit}`, { credentials: "same-origin" })
+  const which = { params: { sessionId, workerId }, query: { before, limit } }
+  const path = pathOf("GET /api/v1/sessions/{sessionId}/workers/{workerId}/history", which)
+  const response = await fetch(path, { credentials: "same-origin" })
   if (!response.ok) throw new Error("Earlier output could not be loaded.")
   const bytes = new Uint8Array(await response.arrayBuffer())
   return { offset: Number(response.headers.get("x-rewake-pty-offset") ?? before - bytes.length), bytes }

@@ -1,22 +1,31 @@
 import { keepPreviousData, type QueryClient, queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useEffect } from "react"
-import { isAppError } from "@/lib/contracts/errors"
-import type { Changes, CommentsSent, CommentView, CreateComment, FileDiff, FolderListing } from "@/lib/contracts/workspace"
-import { deleteJson, getJson, patchJson, postJson } from "../api"
+import { AppError, isAppError } from "@/lib/contracts/errors"
+import type { Changes, CreateComment, FileDiff } from "@/lib/contracts/workspace"
+import { call, pathOf } from "../api"
 import { watchWorkspace } from "../socket"
 
-const path = (sessionId: string, call: string, query: Record<string, string | null> = {}) => {
-  const given = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== null)
-  return `/api/v1/sessions/${sessionId}/${call}${given.length > 0 ? `?${new URLSearchParams(given)}` : ""}`
-}
 export const filePath = (sessionId: string, file: string, download = false) =>
-  path(sessionId, "file", { path: file, download: download ? "1" : null })
+  pathOf("GET /api/v1/sessions/{sessionId}/file", { params: { sessionId }, query: { path: file, download: download ? "1" : undefined } })
 
 /** An executor that is coming up answers in a moment; what is refused stays refused. */
 const retry = (failures: number, error: Error) => (!isAppError(error) || error.code === "NOT_READY") && failures < 4
 
+/** One call answers both: the summary, and with a path the diff of one file. */
+const unexpected = () => new AppError("INTERNAL", "The server answered something else.", {})
+async function fetchChanges(sessionId: string): Promise<Changes> {
+  const answer = await call("GET /api/v1/sessions/{sessionId}/diff", { params: { sessionId } })
+  if ("diff" in answer) throw unexpected()
+  return answer
+}
+async function fetchFileDiff(sessionId: string, query: { path: string; of: string; old_path: string | undefined }): Promise<FileDiff> {
+  const answer = await call("GET /api/v1/sessions/{sessionId}/diff", { params: { sessionId }, query })
+  if ("diff" in answer) return answer
+  throw unexpected()
+}
+
 export const changesQuery = (sessionId: string) =>
-  queryOptions({ queryKey: ["workspace", sessionId, "changes"], queryFn: () => getJson<Changes>(path(sessionId, "diff")), retry })
+  queryOptions({ queryKey: ["workspace", sessionId, "changes"], queryFn: () => fetchChanges(sessionId), retry })
 export const useChanges = (sessionId: string, enabled: boolean) => useQuery({ ...changesQuery(sessionId), enabled })
 
 type WhichDiff = { path: string; of: string; old_path: string | null; version: string }
@@ -24,7 +33,7 @@ type WhichDiff = { path: string; of: string; old_path: string | null; version: s
 export const fileDiffQuery = (sessionId: string, { version, ...which }: WhichDiff) =>
   queryOptions({
     queryKey: ["file-diff", sessionId, which.of, which.path, which.old_path, version],
-    queryFn: () => getJson<FileDiff>(path(sessionId, "diff", which)),
+    queryFn: () => fetchFileDiff(sessionId, { ...which, old_path: which.old_path ?? undefined }),
     staleTime: Number.POSITIVE_INFINITY,
     retry,
   })
@@ -32,7 +41,7 @@ export const fileDiffQuery = (sessionId: string, { version, ...which }: WhichDif
 export const folderQuery = (sessionId: string, folder: string) =>
   queryOptions({
     queryKey: ["workspace", sessionId, "folder", folder],
-    queryFn: () => getJson<FolderListing>(path(sessionId, "files", { path: folder })),
+    queryFn: () => call("GET /api/v1/sessions/{sessionId}/files", { params: { sessionId }, query: { path: folder } }),
     placeholderData: keepPreviousData,
     retry,
   })
@@ -73,32 +82,33 @@ export function useWorkspaceSync(sessionId: string, enabled: boolean): void {
 export const commentsQuery = (sessionId: string) =>
   queryOptions({
     queryKey: ["comments", sessionId],
-    queryFn: () => getJson<{ items: CommentView[] }>(path(sessionId, "comments")).then(({ items }) => items),
+    queryFn: () => call("GET /api/v1/sessions/{sessionId}/comments", { params: { sessionId } }).then(({ items }) => items),
   })
 
 export function useCommentActions(sessionId: string) {
   const client = useQueryClient()
   const onSettled = () => client.invalidateQueries(commentsQuery(sessionId))
   const create = useMutation({
-    mutationFn: (comment: CreateComment) => postJson<CommentView>(path(sessionId, "comments"), comment),
+    mutationFn: (body: CreateComment) => call("POST /api/v1/sessions/{sessionId}/comments", { params: { sessionId }, body }),
     onSuccess: (comment) =>
       client.setQueryData(commentsQuery(sessionId).queryKey, (known) => [...(known ?? []).filter(({ id }) => id !== comment.id), comment]),
     onSettled,
   })
   const change = useMutation({
     mutationFn: ({ id, content }: { id: string; content: string }) =>
-      patchJson<CommentView>(path(sessionId, `comments/${id}`), { content }),
+      call("PATCH /api/v1/sessions/{sessionId}/comments/{commentId}", { params: { sessionId, commentId: id }, body: { content } }),
     onSuccess: (comment) =>
       client.setQueryData(commentsQuery(sessionId).queryKey, (known) => known?.map((one) => (one.id === comment.id ? comment : one))),
     onSettled,
   })
   const remove = useMutation({
-    mutationFn: (id: string) => deleteJson(path(sessionId, `comments/${id}`)),
+    mutationFn: (id: string) => call("DELETE /api/v1/sessions/{sessionId}/comments/{commentId}", { params: { sessionId, commentId: id } }),
     onMutate: (id) => client.setQueryData(commentsQuery(sessionId).queryKey, (known) => known?.filter((one) => one.id !== id)),
     onSettled,
   })
   const send = useMutation({
-    mutationFn: (client_message_id: string) => postJson<CommentsSent>(path(sessionId, "comments/send"), { client_message_id }),
+    mutationFn: (client_message_id: string) =>
+      call("POST /api/v1/sessions/{sessionId}/comments/send", { params: { sessionId }, body: { client_message_id } }),
     onSettled,
   })
   return { create, change, remove, send }

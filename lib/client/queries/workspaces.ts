@@ -1,12 +1,10 @@
 import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query"
-import { getJson } from "../api"
-
-export type Workspaces = { roots: string[]; items: { path: string; name: string }[] }
+import { call } from "../api"
 
 export const workspacesQuery = (q: string, enabled: boolean) =>
   queryOptions({
     queryKey: ["workspaces", q],
-    queryFn: () => getJson<Workspaces>(`/api/v1/workspaces?q=${encodeURIComponent(q)}`),
+    queryFn: () => call("GET /api/v1/workspaces", { query: { q } }),
     enabled,
     placeholderData: keepPreviousData,
     staleTime: 30_000,

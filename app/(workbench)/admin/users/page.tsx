@@ -1,5 +1,5 @@
-import { PeoplePage } from "@/components/admin/people-page"
+import { UsersPage } from "@/components/admin/users-page"
 
 export default function AdminUsersPage() {
-  return <PeoplePage />
+  return <UsersPage />
 }

@@ -1,0 +1,10 @@
+import { Suspense } from "react"
+import { ResetForm } from "@/components/account/reset-form"
+
+export default function ResetPage() {
+  return (
+    <Suspense>
+      <ResetForm />
+    </Suspense>
+  )
+}
