@@ -9,13 +9,14 @@ type BytesCall = { [K in CallName]: (typeof api)[K] extends { answer: "bytes" } 
 /** What a schema reads from text accepts anything by its type; a client sends text or a number. */
 type AsText<T> = { [P in keyof T]: unknown extends T[P] ? string | number : T[P] }
 type Nothing = Record<never, never>
-type ParamsPart<K extends CallName> = [GivenParams<K>] extends [never] ? Nothing : { params: AsText<GivenParams<K>> }
-type QueryPart<K extends CallName> = [GivenQuery<K>] extends [never]
-  ? Nothing
-  : Nothing extends GivenQuery<K>
-    ? { query?: AsText<GivenQuery<K>> }
-    : { query: AsText<GivenQuery<K>> }
-type BodyPart<K extends CallName> = [GivenBody<K>] extends [never] ? Nothing : { body: GivenBody<K> }
+type ParamsPart<K extends CallName> = GivenParams<K> extends undefined ? Nothing : { params: AsText<GivenParams<K>> }
+type QueryPart<K extends CallName> =
+  GivenQuery<K> extends undefined
+    ? Nothing
+    : Nothing extends GivenQuery<K>
+      ? { query?: AsText<GivenQuery<K>> }
+      : { query: AsText<GivenQuery<K>> }
+type BodyPart<K extends CallName> = GivenBody<K> extends undefined ? Nothing : { body: GivenBody<K> }
 /** The file's own type is sent with it. */
 type Upload = { file: Blob; headers?: Record<string, string>; onProgress?: (percent: number) => void }
 type FilePart<K extends CallName> = (typeof api)[K] extends { upload: string } ? Upload : Nothing
@@ -24,7 +25,6 @@ type Address<K extends CallName> = ParamsPart<K> & QueryPart<K>
 type Request<K extends CallName> = Address<K> & BodyPart<K> & FilePart<K>
 /** May be left out where nothing has to be said. */
 type Given<T> = Nothing extends T ? [given?: T] : [given: T]
-type Answer<K extends CallName> = [AnswerOf<K>] extends [never] ? undefined : AnswerOf<K>
 
 type AnyAddress = { params?: Record<string, string | number>; query?: Record<string, string | number | boolean | undefined> }
 type AnyRequest = AnyAddress & { body?: unknown; file?: Blob; headers?: Record<string, string>; onProgress?: (percent: number) => void }
@@ -40,7 +40,7 @@ function fillPath(name: string, { params = {}, query = {} }: AnyAddress): string
 }
 
 /** One call of the API, by its name in the table; what it takes and answers is typed by its entry there. */
-export async function call<K extends Exclude<CallName, BytesCall>>(name: K, ...[given]: Given<Request<K>>): Promise<Answer<K>> {
+export async function call<K extends Exclude<CallName, BytesCall>>(name: K, ...[given]: Given<Request<K>>): Promise<AnswerOf<K>> {
   const { body, file, headers = {}, onProgress, ...address } = (given ?? {}) as AnyRequest
   const request = {
     method: name.slice(0, name.indexOf(" ")),
@@ -51,7 +51,7 @@ export async function call<K extends Exclude<CallName, BytesCall>>(name: K, ...[
     ? sendFile({ ...request, file, ...(onProgress ? { onProgress } : {}) })
     : sendJson({ ...request, body }))
   const answer = parse(text)
-  if (status >= 200 && status < 300) return answer as Answer<K>
+  if (status >= 200 && status < 300) return answer as AnswerOf<K>
   throw fromErrorBody(answer) ?? unknownFailure(status)
 }
 
