@@ -1,5 +1,6 @@
 import type { Server as HttpServer } from "node:http"
 import { join } from "node:path"
+import { isAppError } from "../lib/contracts/errors"
 import { createSystemStatus } from "./admin"
 import {
   createAgentRegistry,
@@ -290,7 +291,9 @@ export async function createServices(options: {
       const caller = user && { person: user, via: "browser" as const, credential_id: sign_in }
       // Ended before, by an admin or by time: signing out of it is no error.
       const trail = audit.trail("sign_in.ended", { caller, address })
-      await signIns.end(user_id, sign_in, [trail.entry({ target: sign_in })]).catch(() => {})
+      await signIns.end(user_id, sign_in, [trail.entry({ target: sign_in })]).catch((error) => {
+        if (!isAppError(error)) throw error
+      })
       accessChanged()
     },
     accessChanged,

@@ -60,6 +60,11 @@ export function createAudit({ db, journal, clock, logger }: { db: Database; jour
     })
   }
 
+  /** What it tells is done, or refused, already: the answer to that must not change because the log cannot be written. */
+  async function tell(entry: Change): Promise<void> {
+    await journal.write([entry]).catch((error) => logger.error({ err: error }, "an entry of the security log could not be written"))
+  }
+
   /** `action`: what the request does, by the API table; null for one that is only told when it is refused. */
   function trail(action: AuditAction | null, source: AuditSource): Trail {
     let taken = false
@@ -75,7 +80,7 @@ export function createAudit({ db, journal, clock, logger }: { db: Database; jour
         return row(source, { target, ...entry, action: told })
       },
       async close() {
-        if (!taken && action) await journal.write([row(source, { target, action })])
+        if (!taken && action) await tell(row(source, { target, action }))
       },
       async refused(error) {
         const isDenial = error.code === "FORBIDDEN"
@@ -85,7 +90,7 @@ export function createAudit({ db, journal, clock, logger }: { db: Database; jour
         const counted = await refusals.consume(key).catch(() => null)
         if (!counted) return logger.warn({ action, key }, "refused too often to be written down each time")
         const details = { code: error.code, message: error.message }
-        await journal.write([row(source, { target, action: action ?? "access.denied", outcome: "denied", details })])
+        await tell(row(source, { target, action: action ?? "access.denied", outcome: "denied", details }))
       },
     }
   }

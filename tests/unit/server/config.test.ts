@@ -20,6 +20,8 @@ describe("the configuration", () => {
     ["DATABASE_URL", "mysql://x"],
     ["AUTH_SECRET", "short"],
     ["AUTH_SECRET", "a-secret-that-is-long-enough short"],
+    ["TRUSTED_PROXIES", "proxy.example"],
+    ["OIDC_ISSUER", "not a url"],
     ["ADMIN_EMAIL", "nobody"],
     ["ADMIN_PASSWORD", "short"],
     ["MAX_MESSAGE_BYTES", "0"],
@@ -108,6 +110,17 @@ describe("the configuration", () => {
   test("hours accept decimals, addresses lose their last slash, roots become absolute", () => {
     const config = read({ WAIT_DEADLINE_HOURS: "0.0005", PUBLIC_URL: "https://rewake.example/", WORKSPACE_ROOTS: "/a:/b/../c:" })
     expect(config).toMatchObject({ wait_deadline_hours: 0.0005, public_url: "https://rewake.example", workspace_roots: ["/a", "/c"] })
+  })
+  test("a provider is set whole or not at all, and only over https or on this machine", () => {
+    const provider = { OIDC_ISSUER: "https://login.example/", OIDC_CLIENT_ID: "id", OIDC_CLIENT_SECRET: "secret" }
+    expect(read().oidc).toBeNull()
+    expect(read({ ...provider, OIDC_DOMAINS: "Team.example, @other.example," }).oidc).toEqual({
+      ...{ issuer: "https://login.example", client_id: "id", client_secret: "secret" },
+      domains: ["team.example", "other.example"],
+    })
+    expect(() => read({ ...provider, OIDC_CLIENT_SECRET: "" })).toThrow("OIDC_CLIENT_SECRET")
+    expect(() => read({ ...provider, OIDC_ISSUER: "http://login.example" })).toThrow("https")
+    expect(read({ ...provider, OIDC_ISSUER: "http://127.0.0.1:4000" }).oidc?.issuer).toBe("http://127.0.0.1:4000")
   })
   test("with SQLite a missing AUTH_SECRET is made once, kept, and readable by its owner only", () => {
     const [first] = read().auth_secrets
