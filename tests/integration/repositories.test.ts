@@ -9,6 +9,7 @@ const suggest = (api = rewake.api, q = "") => api<{ items: { name: string }[]; c
 test("while many ask for repositories, other requests are answered", async () => {
   for (let i = 0; i < 60; i++) for (let j = 0; j < 60; j++) mkdirSync(join(rewake.dataDir, `f${i}`, `g${j}`), { recursive: true })
   mkdirSync(join(rewake.dataDir, "f1", "a-repository", ".git"), { recursive: true })
+  await fetch(`${rewake.url}/api/health`)
   const order: string[] = []
   const asked = Array.from({ length: 20 }, async () => {
     const answer = await suggest(rewake.api, "a-repo")
