@@ -15,6 +15,8 @@ export const interruptionSentence: Record<InterruptionReason, string> = {
 const held: Record<string, string> = {
   backup_restored: "The server's data was restored from a backup. The agent may have had this message already.",
   imported: "This session was imported. The agent may have had this message already.",
+  access_lost: "It was waiting when you were not allowed to run agents here. The agent has not had it.",
 }
 /** Why a message waits for a person's word. */
-export const heldSentence = (reason: string): string => held[reason] ?? "The agent may have had this message already."
+export const heldSentence = (reason: string): string =>
+  (Object.hasOwn(held, reason) ? held[reason] : undefined) ?? "The agent may have had this message already."
