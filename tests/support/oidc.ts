@@ -47,6 +47,10 @@ export async function startProvider(rewakeUrl: string) {
   return {
     issuer,
     setAccount: (account: Account) => void accounts.set(account.sub, account),
+    /** Every browser that comes is this account. */
+    useAccount: (sub: string) => {
+      next = sub
+    },
     /** Signs in at the provider as that account. Where the browser ends up, as a path of ours. */
     async signIn(browser: Browser, sub: string, change: (callback: URL) => void = () => {}): Promise<string> {
       next = sub
