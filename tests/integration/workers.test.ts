@@ -243,8 +243,9 @@ describe("workers", () => {
     const held = viewer.offset
     const head = async () => (await daemonPty(worker)).head
     const from = await head()
-    await waitUntil(async () => (await head()) > from + 15_000_000, "much more output than a server may keep")
-    expect(residentMegabytes(server) - before).toBeLessThan(12)
+    // V8's own heap grows and shrinks by up to 17 MB on a busy machine: so much output must pour that keeping it cannot hide in that.
+    await waitUntil(async () => (await head()) > from + 40_000_000, "much more output than a server may keep")
+    expect(residentMegabytes(server) - before).toBeLessThan(25)
     expect(viewer.offset).toBe(held)
 
     // Typed by another connection where the first is stuck in the network; by the same one where it only does not draw.
