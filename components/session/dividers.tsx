@@ -32,7 +32,7 @@ function Divider({ children, tone = "quiet" }: { children: ReactNode; tone?: key
 function endWords(end: Exclude<RunEnd, { outcome: "failed" }>): ReactNode {
   switch (end.outcome) {
     case "cancelled":
-      return "You interrupted this run"
+      return end.accessLost ? "Stopped, because you may not run agents here any more" : "You interrupted this run"
     case "stopped":
       return `The agent stopped: ${end.stopReason.replaceAll("_", " ")}`
     case "interrupted":

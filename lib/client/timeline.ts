@@ -232,7 +232,7 @@ function endRun(draft: Draft, event: EventOf<"run.completed" | "run.failed" | "r
     happened(draft, event, "interrupted", "warn", `${interruptionWords[event.reason] ?? event.reason} · ${event.run_id}`)
   if (event.kind === "run.failed") happened(draft, event, "run failed", "bad", event.message)
   if (event.kind === "run.cancelled")
-    happened(draft, event, "cancelled", "quiet", `a person stopped the run${run ? ` after ${formatSpan(timeOf(event) - run.from)}` : ""}`)
+    happened(draft, event, "cancelled", "quiet", `the run was stopped${run ? ` after ${formatSpan(timeOf(event) - run.from)}` : ""}`)
 }
 
 function archived(draft: Draft, event: SessionEvent, what: string, tone: Tone, detail: string): void {

@@ -42,7 +42,7 @@ export type WaitItem = Base & {
 }
 export type RunEnd =
   | { outcome: "failed"; reason: string; message: string; stderr: string }
-  | { outcome: "cancelled" }
+  | { outcome: "cancelled"; accessLost: boolean }
   | { outcome: "interrupted"; reason: InterruptionReason }
   | { outcome: "stopped"; stopReason: string }
 export type RunEndItem = Base & { type: "run_end"; end: RunEnd }
@@ -84,7 +84,7 @@ export type Prompt = {
   /** Why it waits for a person's word; null when it goes by itself. */
   held: string | null
 }
-export type OpenRun = { runId: string; startedAt: string; cancelRequested: boolean }
+export type OpenRun = { runId: string; startedAt: string; cancelRequested: boolean; accessLost: boolean }
 export type WakingStep = { name: "executor" | "files" | "memory"; at: string; doneAt: string | null }
 /** `restores`: the files come out of an archive first. */
 export type Waking = { first: boolean; restores?: boolean; steps: readonly WakingStep[] }

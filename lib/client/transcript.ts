@@ -129,7 +129,7 @@ function apply(draft: Draft, event: SessionEvent): void {
     case "plan.updated":
       return put(draft, { ...base(event, `plan:${event.run_id}`), type: "plan", entries: event.entries, ended: false })
     case "run.started":
-      draft.run = { runId: event.run_id, startedAt: event.ts, cancelRequested: false }
+      draft.run = { runId: event.run_id, startedAt: event.ts, cancelRequested: false, accessLost: false }
       draft.interrupted = null
       return placePrompt(draft, event)
     case "run.waiting":
@@ -141,7 +141,7 @@ function apply(draft: Draft, event: SessionEvent): void {
     case "token.revoked":
       return settle(draft, event.resume_token_id, { how: "over" })
     case "run.cancel_requested":
-      if (draft.run?.runId === event.run_id) draft.run = { ...draft.run, cancelRequested: true }
+      if (draft.run?.runId === event.run_id) draft.run = { ...draft.run, cancelRequested: true, accessLost: event.reason === "access_lost" }
       return
     case "run.completed":
       return endRun(draft, event, event.stop_reason === "end_turn" ? null : { outcome: "stopped", stopReason: event.stop_reason })
@@ -153,7 +153,7 @@ function apply(draft: Draft, event: SessionEvent): void {
         stderr: takeLastNote(draft, "agent_exited")?.stderr ?? "",
       })
     case "run.cancelled":
-      return endRun(draft, event, { outcome: "cancelled" })
+      return endRun(draft, event, { outcome: "cancelled", accessLost: draft.run?.runId === event.run_id && draft.run.accessLost })
     case "run.interrupted":
       draft.interrupted = { runId: event.run_id, reason: event.reason, at: event.ts }
       takeLastNote(draft, "agent_exited", (said) => said.stderr.trim() === "")
@@ -267,7 +267,7 @@ const showsOpenRun: ReadonlySet<EventKind> = new Set([
 function noticeRun(draft: Draft, event: SessionEvent): void {
   if (draft.run || !showsOpenRun.has(event.kind)) return
   if (!("run_id" in event) || event.run_id === null || event.run_id === draft.endedRun) return
-  draft.run = { runId: event.run_id, startedAt: event.ts, cancelRequested: false }
+  draft.run = { runId: event.run_id, startedAt: event.ts, cancelRequested: false, accessLost: false }
 }
 
 const waitKey = (tokenId: string) => `wait:${tokenId}`

@@ -122,7 +122,8 @@ export const SessionEvent = z.discriminatedUnion("kind", [
   }),
   e("run.resumed", { ...run, ...token }),
   e("run.adopted", { ...run, boot_id: z.string() }),
-  e("run.cancel_requested", { ...run, by: z.string().nullable() }),
+  /** `access_lost`: nobody asked for it; the user may not run agents there any more. */
+  e("run.cancel_requested", { ...run, by: z.string().nullable(), reason: z.literal("access_lost").optional() }),
   e("run.completed", { ...run, stop_reason: z.string() }),
   e("run.failed", { ...run, reason: z.string(), message: z.string() }),
   e("run.cancelled", { ...run, stop_reason: z.string() }),

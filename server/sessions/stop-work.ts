@@ -21,7 +21,9 @@ export async function stopWork(deps: SessionDeps, sessionId: string): Promise<bo
     const events: NewEvent[] = [
       ...tokens.map((token): NewEvent => ({ kind: "token.revoked", resume_token_id: token.id, reason: REASON })),
       ...queued.map((prompt): NewEvent => ({ kind: "prompt.held", prompt_id: prompt.id, reason: REASON })),
-      ...(open_run_id && !cancel_requested ? [{ kind: "run.cancel_requested", run_id: open_run_id, by: REASON } as const] : []),
+      ...(open_run_id && !cancel_requested
+        ? [{ kind: "run.cancel_requested", run_id: open_run_id, by: null, reason: REASON } as const]
+        : []),
     ]
     try {
       if (events.length > 0)

@@ -390,3 +390,16 @@ function slices(length: number, cuts: readonly number[]): [number, number][] {
   const edges = [0, ...cuts.filter((cut) => cut < length).sort((a, b) => a - b), length]
   return edges.slice(1).map((to, index) => [edges[index] ?? 0, to])
 }
+
+test("a run that ended because its user lost the right to run it is not said to be the user's doing", () => {
+  const ended = (by: string | null, reason?: "access_lost") =>
+    fold(
+      log(
+        started("r1", "p1"),
+        { kind: "run.cancel_requested", run_id: "r1", by, ...(reason ? { reason } : {}) },
+        { kind: "run.cancelled", run_id: "r1", stop_reason: "cancelled" },
+      ),
+    ).items.find((item) => item.type === "run_end")
+  expect(ended("usr_1")).toMatchObject({ end: { outcome: "cancelled", accessLost: false } })
+  expect(ended(null, "access_lost")).toMatchObject({ end: { outcome: "cancelled", accessLost: true } })
+})
