@@ -164,7 +164,10 @@ function lockDataFolder(config: Config) {
 
 /** The port is bound before the pages are ready; a request in between gets an answer, not silence. */
 const notReady: RequestListener = (_request, response) => {
-  response.writeHead(503, { "content-type": "application/json", "retry-after": "1" })
+  response.writeHead(503, {
+    ...{ "content-type": "application/json", "retry-after": "1", "cache-control": "no-store" },
+    ...{ "x-content-type-options": "nosniff", "content-security-policy": "default-src 'none'; frame-ancestors 'none'" },
+  })
   response.end(JSON.stringify({ code: "NOT_READY", message: "The server is starting." }))
 }
 

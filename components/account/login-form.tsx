@@ -5,9 +5,10 @@ import { type FormEvent, useState } from "react"
 import { Button } from "@/components/ui/button"
 import { Field, FormError } from "@/components/ui/field"
 import { focusOnMount, useHydrated } from "@/lib/client/hooks"
+import { safeNext } from "@/lib/client/safe-next"
 import { AuthShell } from "./auth-shell"
 import { ProviderButton } from "./provider-button"
-import { providerErrorSentence, safeNext, signInSentence, signInWithPassword } from "./sign-in"
+import { providerErrorSentence, signInSentence, signInWithPassword } from "./sign-in"
 
 export function LoginForm() {
   const hydrated = useHydrated()

@@ -1,12 +1,14 @@
 "use client"
 
-import { useState } from "react"
+import { type FormEvent, useState } from "react"
 import { Button } from "@/components/ui/button"
 import { ConfirmDialog } from "@/components/ui/confirm-dialog"
-import { FormError } from "@/components/ui/field"
+import { Dialog, DialogActions } from "@/components/ui/dialog"
+import { Field, FormError } from "@/components/ui/field"
 import { Section } from "@/components/ui/page"
 import { errorSentence } from "@/lib/client/error-sentence"
 import { formatFull } from "@/lib/client/format"
+import { takeFocus } from "@/lib/client/hooks"
 import { useConnectIdentity, useIdentities, useMe, useProviderHost, useRemoveIdentity } from "@/lib/client/queries/account"
 import type { IdentityView } from "@/lib/contracts/people"
 import { signInWithProvider } from "./sign-in"
@@ -21,9 +23,11 @@ function Identities({ host }: { host: string }) {
   const identities = useIdentities()
   const me = useMe().data
   const connect = useConnectIdentity()
+  const [asking, setAsking] = useState(false)
   const [removing, setRemoving] = useState<IdentityView | null>(null)
   const onlyWay = me?.has_password === false && identities.data?.length === 1
-  const failure = identities.error ?? connect.error
+  const failure = identities.error ?? (asking ? null : connect.error)
+  const connectWith = (password: string) => connect.mutate(password, { onSuccess: () => void signInWithProvider("/settings") })
   return (
     <Section title="Sign-in provider" lead={`Sign in with your account at ${host} instead of a password.`}>
       {failure && (
@@ -52,14 +56,46 @@ function Identities({ host }: { host: string }) {
           ))}
         </ul>
       )}
-      <Button
-        disabled={connect.isPending}
-        onClick={() => connect.mutate(undefined, { onSuccess: () => void signInWithProvider("/settings") })}
-      >
+      <Button disabled={connect.isPending || !me} onClick={() => (me?.has_password ? setAsking(true) : connectWith(""))}>
         {identities.data?.length ? "Connect another account" : `Connect ${host}`}
       </Button>
+      {asking && <ConnectDialog host={host} connect={connect} onConnect={connectWith} onClose={() => setAsking(false)} />}
       {removing && <RemoveDialog identity={removing} onClose={() => setRemoving(null)} />}
     </Section>
+  )
+}
+
+type ConnectDialogProps = {
+  host: string
+  connect: ReturnType<typeof useConnectIdentity>
+  onConnect: (password: string) => void
+  onClose: () => void
+}
+
+/** The password again: whoever finds this browser open must not be able to connect an account of their own. */
+function ConnectDialog({ host, connect, onConnect, onClose }: ConnectDialogProps) {
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    onConnect(String(new FormData(event.currentTarget).get("password")))
+  }
+  return (
+    <Dialog
+      open
+      onOpenChange={(open) => !open && onClose()}
+      title={`Connect ${host}?`}
+      description="You sign in there next. That account can then sign in here as you."
+    >
+      <form method="post" onSubmit={submit} className="mt-3 flex flex-col gap-3">
+        <Field label="Your password here" name="password" type="password" autoComplete="current-password" required ref={takeFocus} />
+        {connect.error && <FormError>{errorSentence(connect.error)}</FormError>}
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" disabled={connect.isPending || connect.isSuccess}>
+            Connect
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
   )
 }
 

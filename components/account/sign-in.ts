@@ -34,6 +34,3 @@ const providerErrors: Record<string, string> = {
 /** What `?error=` means after the provider led back; null where there is none. */
 export const providerErrorSentence = (error: string | null): string | null =>
   error === null ? null : (lookUp(providerErrors, error) ?? "Signing in with the provider did not work. Try again.")
-
-/** Only a path of this site: anything else could send a signed-in user elsewhere. */
-export const safeNext = (next: string | null) => (next?.startsWith("/") && !next.startsWith("//") && !next.includes("\\") ? next : "/tasks")

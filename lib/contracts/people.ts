@@ -48,6 +48,9 @@ export type SignInView = z.infer<typeof SignInView>
 export const IdentityView = z.object({ id: z.string(), issuer: z.string(), email: z.string().nullable(), created_at: z.string() })
 export type IdentityView = z.infer<typeof IdentityView>
 
+/** Said again, so that a browser left open is no way to connect a stranger's account; unset where the user has no password. */
+export const ConnectIdentity = z.object({ current_password: z.string().max(256).optional() })
+
 export const SignInMethods = z.object({
   /** The provider users may sign in with, by its host; null where none is set up. */
   oidc: z.object({ host: z.string() }).nullable(),

@@ -70,6 +70,14 @@ export function createPeople(deps: PeopleDeps) {
     return toView(row, { sign_ins: 0, last_seen_at: null })
   }
 
+  /** For what must not be done by whoever found a browser open. An account without a password has nothing to say here. */
+  async function confirmPassword(person: Person, password: string): Promise<User> {
+    const user = await db.user.findUniqueOrThrow({ where: { id: person.id } })
+    if (user.password_hash !== null && !(await passwords.matches(user.password_hash, password)))
+      throw new AppError("FORBIDDEN", "The current password is wrong.", {})
+    return user
+  }
+
   /** Ends the user's other sign-ins with it: a changed password must shut out whoever had the old one. */
   async function changePassword(
     person: Person,
@@ -77,10 +85,8 @@ export function createPeople(deps: PeopleDeps) {
     keep: string | null,
     alongside: Change[],
   ): Promise<void> {
-    const user = await db.user.findUniqueOrThrow({ where: { id: person.id } })
+    const user = await confirmPassword(person, change.current)
     if (user.password_hash === null) throw new AppError("FORBIDDEN", "This account has no password: you sign in at your provider.", {})
-    if (!(await passwords.matches(user.password_hash, change.current)))
-      throw new AppError("FORBIDDEN", "The current password is wrong.", {})
     const password_hash = await passwords.hash(change.next)
     const at = now()
     try {
@@ -142,6 +148,7 @@ export function createPeople(deps: PeopleDeps) {
   return {
     createFirstAdmin,
     create,
+    confirmPassword,
     changePassword,
     change,
     any: async () => (await db.user.count()) > 0,

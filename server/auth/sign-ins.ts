@@ -8,6 +8,8 @@ import type { Person } from "./people"
 
 /** After so long a browser has to sign in again, however often it was used. */
 export const SIGN_IN_DAYS = 30
+/** A browser that was not used for so long has to sign in again as well. */
+const IDLE_DAYS = 14
 /** A device that signed somebody in longer ago than this is a stranger again. */
 const DEVICE_DAYS = 365
 const DAY_MS = 86_400_000
@@ -19,7 +21,8 @@ export type NewSignIn = { method: SignInMethod; address: string; user_agent: str
 /** Browsers that are signed in: one row each, looked at with every request, so that ending one ends it at once. */
 export function createSignIns({ db, journal, clock }: { db: Database; journal: Journal; clock: Clock }) {
   const now = () => clock.now().toISOString()
-  const isLive = (row: SignIn) => row.ended_at === null && row.expires_at > now()
+  const isLive = (row: SignIn) => row.ended_at === null && row.expires_at > now() && row.last_seen_at > daysAgo(IDLE_DAYS)
+  const daysAgo = (days: number) => new Date(clock.now().getTime() - days * DAY_MS).toISOString()
 
   return {
     /**
@@ -66,8 +69,8 @@ export function createSignIns({ db, journal, clock }: { db: Database; journal: J
       return new Set(rows.filter(isLive).map(({ id }) => id))
     },
     async knowsDevice(userId: string, device_sha256: string): Promise<boolean> {
-      const since = new Date(clock.now().getTime() - DEVICE_DAYS * DAY_MS).toISOString()
-      return (await db.signIn.count({ where: { device_sha256, user_id: userId, created_at: { gt: since } } })) > 0
+      const created_at = { gt: daysAgo(DEVICE_DAYS) }
+      return (await db.signIn.count({ where: { device_sha256, user_id: userId, created_at } })) > 0
     },
     async list(userId: string, current: string | null): Promise<SignInView[]> {
       const rows = await db.signIn.findMany({ where: { user_id: userId, ended_at: null }, orderBy: { last_seen_at: "desc" } })

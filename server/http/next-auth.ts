@@ -32,6 +32,7 @@ export async function nextAuthHandler(request: Request, context: Context) {
     const response: Response = await NextAuth(bounded as never, context as never, createOptions(services, request, browser, signIn))
     sendErrorsToLogin(response, services.publicUrl())
     if (signIn.done === null) return response
+    await endEarlierSignIn(services, request, browser)
     const secure = isSecure(services)
     response.headers.append("set-cookie", forgetIntent(secure))
     if (browser.device === null)
@@ -44,6 +45,12 @@ export async function nextAuthHandler(request: Request, context: Context) {
     if (isAppError(error)) return errorResponse(error)
     throw error
   }
+}
+
+/** The browser goes on with the new sign-in; the one it had is over. */
+async function endEarlierSignIn(services: Services, request: Request, { address }: Browser): Promise<void> {
+  const earlier = await services.currentUser({ ...credentialsOf(request), authorization: undefined })
+  if (earlier) await services.endSignIn({ user_id: earlier.person.id, sign_in: earlier.credential_id }, address)
 }
 
 /** next-auth would go there by pages of its own, which a browser that comes from the provider may not open. */
@@ -149,6 +156,8 @@ const Profile = z.object({
   name: z.string().nullish(),
 })
 
+type OidcClient = { issuer: { metadata: { issuer: string } }; userinfo: (tokens: unknown) => Promise<object> }
+
 const oidcProvider = ({ issuer, client_id, client_secret }: Oidc) =>
   ({
     id: "oidc",
@@ -163,7 +172,9 @@ const oidcProvider = ({ issuer, client_id, client_secret }: Oidc) =>
     checks: ["pkce", "state", "nonce"],
     userinfo: {
       // Where the address stands differs: in the token, or only here. openid-client checks that both are about the same subject.
-      async request({ client, tokens }: { client: { userinfo: (tokens: unknown) => Promise<object> }; tokens: { claims(): object } }) {
+      async request({ client, tokens }: { client: OidcClient; tokens: { claims(): object } }) {
+        // Metadata that names another issuer is not this provider's.
+        if (client.issuer.metadata.issuer.replace(/\/+$/, "") !== issuer) throw new Error("the provider's metadata names another issuer")
         return { ...tokens.claims(), ...(await client.userinfo(tokens)) }
       },
     },
@@ -205,7 +216,5 @@ async function signInAtProvider(
     ...(joined === "domain" ? [tell({ action: "user.created", user, target: person.id, details })] : []),
     tell({ action: "sign_in.succeeded", user, target: id, details }),
   ])
-  // The browser goes on with the new sign-in; the one it had is over.
-  if (current && sign_in) await services.endSignIn({ user_id: person.id, sign_in: current.credential_id }, browser.address)
   return sign_in === null ? { refused: "DISABLED" } : { person, sign_in }
 }

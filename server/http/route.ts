@@ -113,7 +113,10 @@ async function respond(request: Request, { status }: Call, work: (services: Serv
   const services = getServices()
   try {
     const result = await work(services)
-    if (result instanceof Response) return result
+    if (result instanceof Response) {
+      if (!result.headers.has("cache-control")) result.headers.set("cache-control", NOT_STORED["cache-control"])
+      return result
+    }
     return status === 204 ? new Response(null, { status, headers: NOT_STORED }) : Response.json(result, { status, headers: NOT_STORED })
   } catch (error) {
     if (isAppError(error)) return errorResponse(error)

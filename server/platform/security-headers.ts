@@ -28,7 +28,7 @@ export function setSecurityHeaders(
     // Not every browser takes 'self' for the socket's own scheme.
     `connect-src 'self' ${socketOrigins(options.origins).join(" ")}`,
     "object-src 'none'",
-    "base-uri 'self'",
+    "base-uri 'none'",
     "form-action 'self'",
     "frame-ancestors 'none'",
   ].join("; ")

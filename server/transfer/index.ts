@@ -1,6 +1,6 @@
 import { AppError } from "../../lib/contracts/errors"
 import type { AgentId } from "../../lib/contracts/task"
-import { type Person, type RuntimeAccess, requireSession } from "../auth"
+import { type Caller, type Person, type RuntimeAccess, requireSession } from "../auth"
 import type { Session } from "../platform/database"
 import { exportFiles, toTar } from "./export-session"
 import { type ImportDeps, importSession } from "./import-session"
@@ -8,6 +8,8 @@ import { type ImportDeps, importSession } from "./import-session"
 export { examineSession } from "./doctor"
 export { examineAll, examineExport, exportToFolder, readExport } from "./files"
 export { importSession } from "./import-session"
+
+type Exporter = Pick<Caller, "person" | "scopes">
 
 /** Sessions as files: out of one server, into another. */
 export function createTransfer(
@@ -17,16 +19,16 @@ export function createTransfer(
     queueMax: number
   },
 ) {
-  /** Whoever keeps the server may rescue anybody's session from it. */
-  async function requireExportable(person: Person, sessionId: string): Promise<Session> {
-    if (person.role !== "admin") return requireSession(deps.db, person, sessionId)
+  /** Whoever keeps the server may rescue anybody's session from it; a token only if it may do what admins do. */
+  async function requireExportable({ person, scopes }: Exporter, sessionId: string): Promise<Session> {
+    if (person.role !== "admin" || scopes?.includes("admin") === false) return requireSession(deps.db, person, sessionId)
     const session = await deps.db.session.findUnique({ where: { id: sessionId } })
     if (!session) throw new AppError("NOT_FOUND", "There is no such session.", { entity: "session" })
     return session
   }
   return {
-    async export(person: Person, sessionId: string) {
-      const session = await requireExportable(person, sessionId)
+    async export(by: Exporter, sessionId: string) {
+      const session = await requireExportable(by, sessionId)
       return { name: `${session.id}.tar`, owner_id: session.user_id, content: toTar(await exportFiles(deps.db, session), deps.clock.now()) }
     },
     async import(person: Person, source: AsyncIterable<Uint8Array>, options: { agent?: AgentId | undefined }) {

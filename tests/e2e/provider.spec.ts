@@ -1,7 +1,8 @@
 import { expect, test } from "@playwright/test"
 import { freePort } from "../support/free-port"
 import { CLIENT, startProvider } from "../support/oidc"
-import { Rewake } from "../support/server"
+import { ADMIN, Rewake } from "../support/server"
+import { signIn } from "./pages"
 
 let rewake: Rewake
 let provider: Awaited<ReturnType<typeof startProvider>>
@@ -32,9 +33,31 @@ test("an invited user joins with the provider, signs in there again, and a stran
   await page.goto(`${rewake.url}/settings`)
   await expect(page.getByText("by sign-in provider")).toBeVisible()
 
-  await context.clearCookies({ domain: "127.0.0.1", name: "next-auth.session-token" })
+  await context.clearCookies({ name: "next-auth.session-token" })
   await page.goto(`${rewake.url}/tasks`)
   await page.waitForURL(/\/login/)
   await page.getByRole("button", { name: button }).click()
   await page.waitForURL(`${rewake.url}/tasks`)
+})
+
+test("a user connects the provider by the password, and signs in there afterwards", async ({ page, context }) => {
+  const button = new RegExp(`with ${new URL(provider.issuer).host}`)
+  provider.setAccount({ sub: "admin-elsewhere", email: "root@provider.example", email_verified: true })
+  provider.useAccount("admin-elsewhere")
+  await signIn(page, rewake.url)
+  await page.goto(`${rewake.url}/settings`)
+  await page.getByRole("button", { name: /^Connect/ }).click()
+  await page.getByLabel("Your password here").fill("not the password")
+  await page.getByRole("dialog").getByRole("button", { name: "Connect" }).click()
+  await expect(page.getByRole("dialog").getByText(/password is wrong/)).toBeVisible()
+  await page.getByLabel("Your password here").fill(ADMIN.password)
+  await page.getByRole("dialog").getByRole("button", { name: "Connect" }).click()
+  await expect(page.getByText("root@provider.example")).toBeVisible()
+
+  await context.clearCookies({ name: "next-auth.session-token" })
+  await page.goto(`${rewake.url}/login`)
+  await page.getByRole("button", { name: button }).click()
+  await page.waitForURL(`${rewake.url}/tasks`)
+  await page.goto(`${rewake.url}/admin/users`)
+  await expect(page.getByText(ADMIN.email)).toBeVisible()
 })

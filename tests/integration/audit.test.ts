@@ -55,6 +55,8 @@ describe.each(DATABASES)("the security log, on %s", (database) => {
       (answer) => answer.arrayBuffer(),
     )
     expect(await newest("session.exported")).toMatchObject({ user_id: other.id, target: session.id, details: { of_another_user: true } })
+    const { token } = (await other.api<{ token: string }>("POST", "/api/v1/tokens", { name: "reader", scopes: ["read"] })).body
+    expect((await rewake.as(token)("GET", `/api/v1/sessions/${session.id}/export`)).status).toBe(404)
     await other.api("POST", "/api/v1/admin/sessions", { session_id: session.id, action: "stop" })
     expect(await newest("session.acted_on_by_admin")).toMatchObject({ user_id: other.id, target: session.id, details: { action: "stop" } })
     const user = await createUser(rewake)
@@ -91,6 +93,7 @@ describe.each(DATABASES)("the security log, on %s", (database) => {
   test("the database itself refuses to change or remove an entry", async () => {
     await expect(runSql(rewake.sqlPlace(), "UPDATE audit_events SET user_email = 'somebody else'")).rejects.toThrow(/append-only/)
     await expect(runSql(rewake.sqlPlace(), "DELETE FROM audit_events")).rejects.toThrow(/append-only/)
+    if (database === "postgresql") await expect(runSql(rewake.sqlPlace(), "TRUNCATE audit_events")).rejects.toThrow(/append-only/)
   })
 
   test("no secret is in it", async () => {

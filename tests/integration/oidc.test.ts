@@ -69,7 +69,10 @@ describe.each(DATABASES)("signing in at an OpenID Connect provider, on %s", (dat
     expect((await signIn(thief)).to).toBe(REFUSED("ACCOUNT_EXISTS"))
     const own = new Browser(rewake)
     expect(await own.signIn(user.email, user.password)).toBeNull()
-    expect((await own.api("POST", "/api/v1/me/identities")).status).toBe(204)
+    // A browser that was left open is no way to connect a stranger's account.
+    expect((await own.api("POST", "/api/v1/me/identities", {})).status).toBe(403)
+    expect((await own.api("POST", "/api/v1/me/identities", { current_password: "a guess" })).status).toBe(403)
+    expect((await own.api("POST", "/api/v1/me/identities", { current_password: user.password })).status).toBe(204)
     const who = account({ email: "other-name@elsewhere.example" })
     expect((await signIn(who, own)).to).toBe(IN)
     expect(await me(own)).toMatchObject({ id: user.id })
@@ -85,7 +88,7 @@ describe.each(DATABASES)("signing in at an OpenID Connect provider, on %s", (dat
     const user = await createUser(rewake)
     const own = new Browser(rewake)
     await own.signIn(user.email, user.password)
-    await own.api("POST", "/api/v1/me/identities")
+    await own.api("POST", "/api/v1/me/identities", { current_password: user.password })
     await own.signOut()
     expect((await signIn(account(), own)).to).toBe(REFUSED("NO_INVITATION"))
     // Nor does an account that is somebody's become another's.
@@ -94,7 +97,7 @@ describe.each(DATABASES)("signing in at an OpenID Connect provider, on %s", (dat
     expect(holder.to).toBe(IN)
     const second = new Browser(rewake)
     await second.signIn(user.email, user.password)
-    await second.api("POST", "/api/v1/me/identities")
+    await second.api("POST", "/api/v1/me/identities", { current_password: user.password })
     expect((await signIn(taken, second)).to).toBe(REFUSED("ACCOUNT_EXISTS"))
   })
 

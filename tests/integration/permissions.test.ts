@@ -99,7 +99,7 @@ const examples = (of: Owned): { [K in CallName]: Example<K> } => {
     "GET /api/v1/me/sign-ins": {},
     "DELETE /api/v1/me/sign-ins": {},
     "GET /api/v1/me/identities": {},
-    "POST /api/v1/me/identities": {},
+    "POST /api/v1/me/identities": { body: { current_password: "not the password" } },
     "DELETE /api/v1/me/identities": { query: { id: "idn_unknown" } },
     "GET /api/v1/me/git-credentials": {},
     "PUT /api/v1/me/git-credentials": { body: { host: "git.example.org", username: "me", secret: "x" } },
@@ -140,7 +140,7 @@ const examples = (of: Owned): { [K in CallName]: Example<K> } => {
   }
 }
 /** Refused to everybody here for a reason of their own: what they say is wrong, not who says it. */
-const REFUSES_CONTENT = new Set<CallName>(["POST /api/v1/setup", "POST /api/v1/me/password"])
+const REFUSES_CONTENT = new Set<CallName>(["POST /api/v1/setup", "POST /api/v1/me/password", "POST /api/v1/me/identities"])
 
 type Loose = { params?: Record<string, unknown>; query?: Record<string, unknown>; body?: unknown; bytes?: string }
 async function ask(name: CallName, token: string, of: Owned): Promise<number> {

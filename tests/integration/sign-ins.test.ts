@@ -102,6 +102,20 @@ describe.each(DATABASES)("sign-ins and tokens, on %s", (database) => {
     expect((await stranger.api("DELETE", `/api/v1/me/sign-ins?id=${own?.id}`)).status).toBe(404)
   })
 
+  test("a sign-in ends when it was not used for two weeks, and when the same browser signs in anew", async () => {
+    const user = await createUser(rewake)
+    const browser = await signedIn(user)
+    const copy = browser.cookieHeader()
+    const [first] = await signInsOf(browser)
+    expect(await browser.signIn(user.email, user.password)).toBeNull()
+    expect((await signInsOf(browser)).map(({ id }) => id)).not.toContain(first?.id)
+    const withCopy = await fetch(`${rewake.url}/api/v1/me`, { headers: { cookie: copy, "sec-fetch-site": "same-origin" } })
+    expect(withCopy.status).toBe(401)
+    const twoWeeksAgo = new Date(Date.now() - 14.1 * 86_400_000).toISOString()
+    await runSql(rewake.sqlPlace(), "UPDATE sign_ins SET last_seen_at = ? WHERE user_id = ?", [twoWeeksAgo, user.id])
+    expect((await browser.api("GET", "/api/v1/me")).status).toBe(401)
+  })
+
   test("a sign-in ends at its time, however often its cookie was renewed", async () => {
     const browser = await signedIn(await createUser(rewake))
     const [before] = await signInsOf(browser)

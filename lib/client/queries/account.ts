@@ -60,6 +60,7 @@ export const useProviderHost = (): string | null => useQuery(signInMethodsQuery(
 const identitiesQuery = () =>
   queryOptions({ queryKey: ["identities"], queryFn: () => call("GET /api/v1/me/identities").then((page) => page.items) })
 export const useIdentities = () => useQuery(identitiesQuery())
-export const useConnectIdentity = () => useMutation({ mutationFn: () => call("POST /api/v1/me/identities") })
+export const useConnectIdentity = () =>
+  useMutation({ mutationFn: (password: string) => call("POST /api/v1/me/identities", { body: { current_password: password } }) })
 export const useRemoveIdentity = () =>
   useListChange((id: string) => call("DELETE /api/v1/me/identities", { query: { id } }), identitiesQuery())

@@ -3,6 +3,7 @@ import {
   AcceptInvitation,
   ApiToken,
   ChangePassword,
+  ConnectIdentity,
   CreateToken,
   GitCredentialView,
   GitHost,
@@ -61,6 +62,7 @@ export const accountCalls = {
   "POST /api/v1/me/identities": {
     summary: "Let the next sign-in at the provider in this browser be connected with your account",
     access: "user",
+    body: ConnectIdentity,
     status: 204,
     limit: "credential",
   },

@@ -25,7 +25,7 @@ test("a body is sent as JSON; a call without one sends none", async () => {
   await call("PATCH /api/v1/admin/settings", { body: { standalone_for_users: true } })
   expect(asked()?.[1].body).toBe('{"standalone_for_users":true}')
   const asked2 = answerWith(204, "")
-  expect(await call("POST /api/v1/me/identities")).toBeUndefined()
+  expect(await call("POST /api/v1/admin/users/{userId}/sign-out", { params: { userId: "usr_1" } })).toBeUndefined()
   expect(asked2()?.[1]).not.toHaveProperty("body")
 })
 
