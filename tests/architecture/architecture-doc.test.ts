@@ -5,7 +5,7 @@ import { pathsNamedIn } from "./named-paths"
 import { root } from "./source-files"
 
 describe("the documents", () => {
-  test.each(["ARCHITECTURE.md", "README.md"])("every path that %s names exists", (document) => {
+  test.each(["ARCHITECTURE.md", "README.md", "SECURITY.md", "docs/asvs.md"])("every path that %s names exists", (document) => {
     const missing = pathsNamedIn(readFileSync(join(root, document), "utf8")).filter((path) => !existsSync(join(root, path)))
     expect(missing).toEqual([])
   })

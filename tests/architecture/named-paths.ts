@@ -1,4 +1,4 @@
-const TOP_FOLDERS = ["app", "components", "lib", "server", "prisma", "scripts", "tests", "public", ".ci"]
+const TOP_FOLDERS = ["app", "components", "lib", "server", "prisma", "scripts", "tests", "public", "docs", ".ci"]
 
 /** The project's paths that a Markdown text names in backticks. A pattern counts as the folder it is in. */
 export function pathsNamedIn(markdown: string): string[] {
