@@ -21,6 +21,9 @@ import { wake } from "./wake"
 /** `sign_in`: the way in that a person chose for the agent, which is started anew with it. */
 export type PumpOptions = { wake?: boolean; fresh?: boolean; sign_in?: string | null }
 
+/** `not_yet`: its owner or its daemon is away. */
+export type Stopped = "stopped" | "nothing_ran" | "not_yet"
+
 /** The one thing that starts, feeds and stops agents: at most one run per session, one job at a time per session. */
 export function createCoordinator(deps: ExecutionDeps) {
   const queue = createKeyedQueue()
@@ -300,20 +303,23 @@ export function createCoordinator(deps: ExecutionDeps) {
 
     /**
      * For a user who may not run anything here any more: ends the agent and every terminal's process. The output stays, and so does
-     * everything else. False: it could not be done yet.
+     * everything else. `hold` runs first, in the session's turn: a message that is being delivered is a run by then.
      */
-    stopEverything: (sessionId: string) =>
-      queue.run(sessionId, async (): Promise<boolean> => {
+    stopEverything: (sessionId: string, hold: () => Promise<boolean>) =>
+      queue.run(sessionId, async (): Promise<Stopped> => {
         const loaded = await loadSession(deps.db, sessionId)
         const live = loaded ? await own(loaded.session) : null
-        if (!loaded || !live) return false
+        if (!loaded || !live) return "not_yet"
+        const held = await hold()
         const client = await deps.executors[loaded.executor.runtime as Runtime].reconnect(loaded.executor)
-        if (!client) return false
+        if (!client) return "not_yet"
         // Whoever took the session over since it was last at work has not read what it said meanwhile.
-        if (!live.reader) await recoverNow(sessionId)
+        if (!live.reader && loaded.session.spool_id !== null) await recoverNow(sessionId)
+        const terminals = await client.ptys(sessionId).catch(() => null)
+        const running = loaded.executor.agent_execution_id !== null || terminals?.ptys.some(({ state }) => state === "running")
         await refusalIsFinal(client.stopAgent(sessionId, live.owned.epoch))
         await refusalIsFinal(client.endPtys(sessionId, live.owned.epoch))
-        return true
+        return held || running ? "stopped" : "nothing_ran"
       }),
 
     /** Ends the agent and removes the session from its daemon, workspace included. Refuses while the daemon cannot be reached. */

@@ -1,5 +1,5 @@
 export type { ExecutionDeps } from "./context"
-export { type Coordinator, createCoordinator } from "./coordinator"
+export { type Coordinator, createCoordinator, type Stopped } from "./coordinator"
 export { endRun, resumed } from "./interpret"
 export { foldOpenItems, NOTHING_OPEN } from "./open-items"
 export { chosenOptions, setupOf } from "./options"

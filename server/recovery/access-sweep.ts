@@ -1,6 +1,7 @@
 import { DURATIONS } from "../../lib/host/durations"
 import type { Audit } from "../audit"
 import type { RuntimeAccess } from "../auth"
+import type { Stopped } from "../execution"
 import type { Database } from "../platform/database"
 import type { Logger } from "../platform/logger"
 import type { Boot } from "./boot"
@@ -11,7 +12,7 @@ export type AccessSweepDeps = {
   boot: Boot
   audit: Audit
   logger: Logger
-  stopWork: (sessionId: string) => Promise<boolean>
+  stopWork: (sessionId: string) => Promise<Stopped>
 }
 
 /**
@@ -30,12 +31,13 @@ export function createAccessSweep(deps: AccessSweepDeps) {
       // Its owner hears of the change as well, and is the one that can end it.
       if (owner_boot_id !== null && owner_boot_id !== deps.boot.id && (await deps.boot.isAlive(owner_boot_id))) continue
       try {
-        if (!(await deps.stopWork(id))) continue
-        const now = await deps.db.session.findUnique({ where: { id }, select: { last_seq: true } })
-        if (!stopped.has(id)) {
+        const result = await deps.stopWork(id)
+        if (result === "not_yet") continue
+        if (result === "stopped") {
           const trail = deps.audit.trail("user.work_stopped", { caller: null, address: null, via: "server" })
           await deps.audit.write([trail.entry({ target: id })])
         }
+        const now = await deps.db.session.findUnique({ where: { id }, select: { last_seq: true } })
         stopped.set(id, now?.last_seq ?? last_seq)
       } catch (error) {
         deps.logger.warn({ session: id, err: error }, "what its user may not run any more could not be ended yet")
@@ -73,7 +75,8 @@ async function findForbidden({ db, access }: AccessSweepDeps): Promise<Forbidden
   const rows = await db.$queryRawUnsafe<Forbidden[]>(
     `SELECT s."id", s."owner_boot_id", s."last_seq" FROM "executors_running" e
       JOIN "sessions" s ON s."id" = e."session_id" JOIN "users" u ON u."id" = s."user_id"
-      WHERE e."status" IN ('starting', 'ready', 'error') AND e."runtime" = 'standalone' AND ${barred}`,
+      WHERE e."runtime" = 'standalone' AND ${barred} AND (e."status" IN ('starting', 'ready', 'error')
+        OR EXISTS (SELECT 1 FROM "prompts" p WHERE p."session_id" = s."id" AND p."state" = 'queued'))`,
   )
   return rows.map((row) => ({ ...row, last_seq: Number(row.last_seq) }))
 }

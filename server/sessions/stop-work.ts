@@ -1,18 +1,23 @@
 import type { NewEvent } from "../../lib/contracts/events"
+import type { Stopped } from "../execution"
 import { guard, isConflict } from "../journal"
 import { refOf, type SessionDeps } from "./deps"
 
-/** The reason under which messages and questions stand in the log. */
+/** The reason under which messages, questions and the run's end stand in the log. */
 const REASON = "access_lost"
 
 /**
  * For a user who may not run anything there any more: the run is cancelled, questions are withdrawn, queued messages held, the agent
- * and the terminals' processes ended. Nothing is lost: who is allowed again releases the messages. False: not all of it could be done yet.
+ * and the terminals' processes ended. Nothing is lost: who is allowed again releases the messages.
  */
-export async function stopWork(deps: SessionDeps, sessionId: string): Promise<boolean> {
+export const stopWork = (deps: SessionDeps, sessionId: string): Promise<Stopped> =>
+  deps.coordinator.stopEverything(sessionId, () => holdWork(deps, sessionId))
+
+/** Says whether there was anything to hold. */
+async function holdWork(deps: SessionDeps, sessionId: string): Promise<boolean> {
   for (;;) {
     const session = await deps.db.session.findUnique({ where: { id: sessionId } })
-    if (!session) return true
+    if (!session) return false
     const [tokens, queued] = await Promise.all([
       deps.db.resumeToken.findMany({ where: { session_id: sessionId, state: "live" } }),
       deps.db.prompt.findMany({ where: { session_id: sessionId, state: "queued" } }),
@@ -25,17 +30,16 @@ export async function stopWork(deps: SessionDeps, sessionId: string): Promise<bo
         ? [{ kind: "run.cancel_requested", run_id: open_run_id, by: null, reason: REASON } as const]
         : []),
     ]
+    if (events.length === 0) return false
     try {
-      if (events.length > 0)
-        await deps.journal.commit({
-          session: refOf(session),
-          guards: [guard("sessions", { id: sessionId, open_run_id, cancel_requested, open_waits })],
-          events,
-        })
+      await deps.journal.commit({
+        session: refOf(session),
+        guards: [guard("sessions", { id: sessionId, open_run_id, cancel_requested, open_waits })],
+        events,
+      })
+      return true
     } catch (error) {
-      if (isConflict(error)) continue
-      throw error
+      if (!isConflict(error)) throw error
     }
-    return deps.coordinator.stopEverything(sessionId)
   }
 }

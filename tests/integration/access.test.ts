@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest"
+import type { AuditPage } from "../../lib/contracts/audit"
 import type { QueuedPrompt, SessionView, TaskView } from "../../lib/contracts/task"
 import type { WorkerView } from "../../lib/contracts/workers"
 import { processStartTime } from "../../lib/host/process-identity"
@@ -46,6 +47,9 @@ async function expectStopped(rewake: Rewake, user: TestUser, work: AtWork) {
   await waitUntil(() => processStartTime(work.shell) !== work.started, "the shell to be ended")
   const { prompts } = (await api<{ prompts: QueuedPrompt[] }>("GET", `${work.of}/queue`)).body
   expect(prompts).toMatchObject([{ message: "and then this", held: true }])
+  const entries = () => rewake.api<AuditPage>("GET", "/api/v1/admin/audit?action=user.work_stopped&limit=200")
+  const ofSession = async () => (await entries()).body.items.filter(({ target }) => target === work.session.id)
+  await waitUntil(async () => (await ofSession()).length > 0, "the entry in the security log")
 }
 
 async function expectBarred(rewake: Rewake, user: TestUser, work: AtWork) {
@@ -122,6 +126,23 @@ describe.each(DATABASES)("who loses the right to run something, on %s", (databas
     await runSql(rewake.sqlPlace(), "UPDATE settings SET value = 'false' WHERE key = 'standalone_for_users'")
     await rewake.boot()
     await expectStopped(rewake, user, work)
+  })
+
+  test("a message accepted just before the right is lost never reaches an agent as a run that goes on", async () => {
+    await allowUsers(rewake, true)
+    const user = await createUser(rewake, "admin")
+    await allowUsers(rewake, false)
+    const { session } = (await user.api<Made>("POST", "/api/v1/tasks", { message: ENDLESS })).body
+    expect((await changeUser(rewake, user.id, { role: "user" })).status).toBe(204)
+    const api = rewake.as(await rewake.issueToken(user.email))
+    const of = `/api/v1/sessions/${session.id}`
+    const events = async () => (await api<{ events: { kind: string }[] }>("GET", `${of}/events?limit=2000`)).body.events
+    await waitUntil(async () => {
+      const kinds = (await events()).map(({ kind }) => kind)
+      return kinds.includes("prompt.held") || kinds.includes("run.cancelled")
+    }, "the message to be held, or its run to be cancelled")
+    const ends = (await events()).filter(({ kind }) => ["run.completed", "run.failed", "run.interrupted"].includes(kind))
+    expect(ends).toEqual([])
   })
 })
 
