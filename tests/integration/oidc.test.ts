@@ -135,3 +135,27 @@ describe.each(DATABASES)("signing in at an OpenID Connect provider, on %s", (dat
     expect((await forged.api("GET", "/api/v1/me")).status).toBe(401)
   })
 })
+
+test("metadata that names another issuer than the configured one signs nobody in", async () => {
+  const port = await freePort()
+  const provider = await startProvider(`http://127.0.0.1:${port}`)
+  // The same provider under another name than its own.
+  const OIDC_ISSUER = provider.issuer.replace("127.0.0.1", "localhost")
+  const env = {
+    PORT: String(port),
+    OIDC_ISSUER,
+    OIDC_CLIENT_ID: CLIENT.id,
+    OIDC_CLIENT_SECRET: CLIENT.secret,
+    OIDC_DOMAINS: "team.example",
+  }
+  const rewake = await Rewake.start({ env })
+  try {
+    provider.setAccount({ sub: "ada", email: "ada@team.example", email_verified: true })
+    const browser = new Browser(rewake)
+    expect(await provider.signIn(browser, "ada")).toBe("/login?error=PROVIDER")
+    expect((await browser.api("GET", "/api/v1/me")).status).toBe(401)
+  } finally {
+    await rewake.stop()
+    await provider.stop()
+  }
+})
