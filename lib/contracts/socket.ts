@@ -1,21 +1,10 @@
-import { z } from "zod"
-import type { Access } from "./api/call"
+import type { z } from "zod"
 import type { ErrorBody } from "./errors"
 import type { EventKind, SessionEvent } from "./events"
-import type { Scope } from "./people"
 import type { RestoreProgress } from "./restore"
+import type { SocketRequest, socketRequests } from "./socket-requests"
 import type { SessionStatusReport } from "./status"
-import {
-  AckWorker,
-  AttachWorker,
-  DetachWorker,
-  ResizeWorker,
-  type WorkerAttached,
-  type WorkerExit,
-  WorkerInput,
-  type WorkerOutput,
-  type WorkerRedraw,
-} from "./workers"
+import type { WorkerAttached, WorkerExit, WorkerOutput, WorkerRedraw } from "./workers"
 
 export type PushName =
   | "session.agentctl_starting"
@@ -59,45 +48,17 @@ export type ServerToClientEvents = Record<PushName, (event: PushedEvent) => void
   "worker.exit": (exit: WorkerExit) => void
 }
 
-type WhichWorker = { session_id: string; worker_id: string }
+/** What some requests are answered; the others are only acknowledged. */
+type Answers = {
+  "session.subscribe": { head_seq: number; generation: string }
+  "task.session.status": SessionStatusReport
+  "task.session.resume": { session_id: string; resume_strategy: string; already_running: boolean }
+  "worker.attach": WorkerAttached
+}
+type Given<N extends SocketRequest> = z.input<(typeof socketRequests)[N]["request"]>
 
 export type ClientToServerEvents = {
-  "session.subscribe": (
-    request: { session_id: string; after_seq: number; generation?: string },
-    ack: Ack<{ head_seq: number; generation: string }>,
-  ) => void
-  "session.unsubscribe": (request: { session_id: string }, ack?: Ack<object>) => void
-  "task.session.status": (request: { session_id: string }, ack: Ack<SessionStatusReport>) => void
-  "task.session.resume": (
-    request: { session_id: string; fresh?: boolean },
-    ack: Ack<{ session_id: string; resume_strategy: string; already_running: boolean }>,
-  ) => void
-  "workspace.watch": (request: { session_id: string }, ack?: Ack<object>) => void
-  "workspace.unwatch": (request: { session_id: string }, ack?: Ack<object>) => void
-  "worker.attach": (request: AttachWorker, ack: Ack<WorkerAttached>) => void
-  "worker.input": (request: WhichWorker & { data: string | Uint8Array }, ack?: Ack<object>) => void
-  "worker.resize": (request: WhichWorker & { cols: number; rows: number }, ack?: Ack<object>) => void
-  "worker.ack": (request: WhichWorker & { offset: number }) => void
-  "worker.detach": (request: WhichWorker, ack?: Ack<object>) => void
+  [N in SocketRequest]: N extends keyof Answers
+    ? (request: Given<N>, ack: Ack<Answers[N]>) => void
+    : (request: Given<N>, ack?: Ack<object>) => void
 }
-
-const OfSession = z.object({ session_id: z.string() })
-
-/** Every request a socket may make: who may, what a token needs for it, and its shape. The gateway answers nothing that is not here. */
-export const socketRequests = {
-  "session.subscribe": {
-    access: "user",
-    scope: "read",
-    request: OfSession.extend({ after_seq: z.number().int().min(0), generation: z.string().optional() }),
-  },
-  "session.unsubscribe": { access: "user", scope: "read", request: OfSession },
-  "task.session.status": { access: "user", scope: "read", request: OfSession },
-  "task.session.resume": { access: "runner", scope: "write", request: OfSession.extend({ fresh: z.boolean().optional() }) },
-  "workspace.watch": { access: "user", scope: "read", request: OfSession },
-  "workspace.unwatch": { access: "user", scope: "read", request: OfSession },
-  "worker.attach": { access: "runner", scope: "write", request: AttachWorker },
-  "worker.input": { access: "runner", scope: "write", request: WorkerInput },
-  "worker.resize": { access: "runner", scope: "write", request: ResizeWorker },
-  "worker.ack": { access: "user", scope: "read", request: AckWorker },
-  "worker.detach": { access: "user", scope: "read", request: DetachWorker },
-} satisfies Record<keyof ClientToServerEvents, { access: Access; scope: Scope; request: z.ZodType }>

@@ -4,7 +4,8 @@ import type { z } from "zod"
 import { AppError, type ErrorBody, isAppError, toErrorBody } from "../../lib/contracts/errors"
 import type { EventKind, SessionEvent } from "../../lib/contracts/events"
 import type { RestoreProgress } from "../../lib/contracts/restore"
-import { type Ack, type ClientToServerEvents, pushNameOf, type ServerToClientEvents, socketRequests } from "../../lib/contracts/socket"
+import { type Ack, type ClientToServerEvents, pushNameOf, type ServerToClientEvents } from "../../lib/contracts/socket"
+import { type SocketRequest, socketRequests } from "../../lib/contracts/socket-requests"
 import type { WorkerExit, WorkerOutput, WorkerRedraw } from "../../lib/contracts/workers"
 import { DURATIONS } from "../../lib/host/durations"
 import type { Audit } from "../audit"
@@ -109,7 +110,7 @@ export function createGateway(deps: GatewayDeps) {
     const { caller, channels } = socket.data
     socket.join(`user:${caller.person.id}`)
     /** One request: its shape and what a token needs for it are in the table. */
-    const on = <N extends Request>(name: N, work: (request: Asked<N>) => Promise<Answered<N>>) => {
+    const on = <N extends SocketRequest>(name: N, work: (request: Asked<N>) => Promise<Answered<N>>) => {
       const listener = (request: unknown, ack?: Ack<Reply<N>>) =>
         answer(socket, ack ?? (() => {}), async () => {
           requireScope(caller, name)
@@ -254,12 +255,11 @@ export function createGateway(deps: GatewayDeps) {
 }
 export type Gateway = ReturnType<typeof createGateway>
 
-type Request = keyof typeof socketRequests
-type Asked<N extends Request> = z.output<(typeof socketRequests)[N]["request"]>
-type Reply<N extends Request> = Parameters<ClientToServerEvents[N]> extends [unknown, (Ack<infer T> | undefined)?] ? T : object
-type Answered<N extends Request> = { reply: Reply<N>; start?: () => void }
+type Asked<N extends SocketRequest> = z.output<(typeof socketRequests)[N]["request"]>
+type Reply<N extends SocketRequest> = Parameters<ClientToServerEvents[N]> extends [unknown, (Ack<infer T> | undefined)?] ? T : object
+type Answered<N extends SocketRequest> = { reply: Reply<N>; start?: () => void }
 
-function requireScope({ scopes }: Caller, name: Request): void {
+function requireScope({ scopes }: Caller, name: SocketRequest): void {
   const { scope } = socketRequests[name]
   if (scopes && !scopes.includes(scope)) throw new AppError("FORBIDDEN", `This token does not have the scope "${scope}".`, {})
 }

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest"
 import { type CallName, callNamed, callNames, type GivenBody, type GivenParams, type GivenQuery } from "../../lib/contracts/api"
-import { socketRequests } from "../../lib/contracts/socket"
+import { type SocketRequest, socketRequests } from "../../lib/contracts/socket-requests"
 import type { SessionView, TaskView } from "../../lib/contracts/task"
 import type { WorkerView } from "../../lib/contracts/workers"
 import { useServer } from "../support/use-server"
@@ -237,7 +237,7 @@ describe("HTTP", () => {
 })
 
 describe("sockets", () => {
-  const asked = (of: Owned): { [N in keyof typeof socketRequests]: object } => {
+  const asked = (of: Owned): { [N in SocketRequest]: object } => {
     const session_id = of.session.id
     const worker = { session_id, worker_id: of.worker.id }
     return {
@@ -275,7 +275,7 @@ describe("sockets", () => {
       return made
     })()
     const [stranger, reader] = [rewake.socket(other.token), rewake.socket(demoted.token)]
-    for (const [name, request] of Object.entries(asked(demotedOf)) as [keyof typeof socketRequests, object][]) {
+    for (const [name, request] of Object.entries(asked(demotedOf)) as [SocketRequest, object][]) {
       const told = (await stranger.emitWithAck(name, request)) as Answered
       if (!ownOnly.has(name)) expect([name, told.error?.code]).toEqual([name, "NOT_FOUND"])
       const own = (await reader.emitWithAck(name, request)) as Answered
