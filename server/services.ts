@@ -61,7 +61,7 @@ export type Services = {
   /** Rights, sign-ins or tokens changed: sockets are closed and work is stopped, here and on the other servers. Returns at once. */
   accessChanged: () => void
   /** What a token made by this caller may have at most. */
-  mostOf: (caller: Caller) => { scopes: Scope[]; expires_at: string | null }
+  mostOf: (caller: Caller) => { scopes: readonly Scope[]; expires_at: string | null }
   cookieSettings: () => { secret: string; secure: boolean }
   publicUrl: () => string
   /** The code of the one-time link; null once the first admin exists. */

@@ -17,7 +17,6 @@ import { createArchiveStore } from "./archive"
 import { createAttachments } from "./attachments"
 import { createAudit } from "./audit"
 import {
-  type Caller,
   createApiTokens,
   createCurrentUser,
   createIdentities,
@@ -28,8 +27,9 @@ import {
   createRuntimeAccess,
   createSignInLimit,
   createSignIns,
+  createStandings,
+  mostGrantable,
   newSecret,
-  scopesOfRole,
   signInWithPassword,
 } from "./auth"
 import { type Coordinator, createCoordinator, createReach } from "./execution"
@@ -101,7 +101,8 @@ export async function createServices(options: {
   const variables = createAgentVariables({ db, journal, clock, secrets: config.auth_secrets })
   const mcpServers = createMcpServers({ db, journal, clock, secrets: config.auth_secrets })
   const gitCredentials = createGitCredentials({ db, journal, clock, secrets: config.auth_secrets })
-  const resealed = (await variables.reseal()) + (await mcpServers.reseal()) + (await gitCredentials.reseal())
+  const isRotated = config.auth_secrets.length > 1
+  const resealed = isRotated ? (await variables.reseal()) + (await mcpServers.reseal()) + (await gitCredentials.reseal()) : 0
   if (resealed > 0) logger.info({ values: resealed }, "stored keys were sealed again with the first AUTH_SECRET")
   const agents = await createAgentRegistry({
     builtIn: [...(config.demo_agents ? demoAgents({ programs, node: process.execPath }) : []), ...vendorAgents],
@@ -201,7 +202,7 @@ export async function createServices(options: {
     workers,
     workspace,
     currentUser,
-    standings,
+    standings: createStandings({ people, tokens, signIns, access }),
     addressOf: options.addressOf,
     audit,
     logger,
@@ -209,18 +210,6 @@ export async function createServices(options: {
     setHeaders: options.setHeaders,
   })
   const accessSweep = createAccessSweep({ db, access, boot, audit, logger, stopWork: sessions.stopWork })
-  /** What a socket was opened with, compared with what is true now: the credential lives, the role and the rights are the same. */
-  async function standings(callers: readonly Caller[]): Promise<(string | null)[]> {
-    const idsVia = (via: Caller["via"]) => [...new Set(callers.filter((caller) => caller.via === via).map((one) => one.credential_id))]
-    const live = { browser: await signIns.live(idsVia("browser")), token: await tokens.live(idsVia("token")) }
-    const rights = new Map<string, string | null>()
-    for (const { person } of callers) {
-      if (rights.has(person.id)) continue
-      const user = await people.byId(person.id)
-      rights.set(person.id, user && `${user.role} ${await access.isAllowed(user.id, "standalone")}`)
-    }
-    return callers.map((caller) => (live[caller.via].has(caller.credential_id) ? (rights.get(caller.person.id) ?? null) : null))
-  }
   function enforceAccess() {
     gateway.recheck().catch((error) => logger.warn({ err: error }, "sockets were not compared with their users' rights"))
     void accessSweep.changed()
@@ -248,7 +237,10 @@ export async function createServices(options: {
   let takeoverSweep: { stop: () => void } | null = null
   const reaper = createReaper({ db, clock, config, coordinator, store: archives, logger, attachments })
 
-  if (config.admin && !(await people.any())) await people.createFirstAdmin({ ...config.admin, name: "Admin" })
+  if (config.admin && !(await people.any())) {
+    const trail = audit.trail("first_admin.created", { caller: null, address: null, via: "server" })
+    await people.createFirstAdmin({ ...config.admin, name: "Admin" }, (made) => [trail.entry({ user: made, target: made.id })])
+  }
   let setupCode = (await people.any()) ? null : newSecret("setup")
   let ready = false
 
@@ -297,10 +289,7 @@ export async function createServices(options: {
       accessChanged()
     },
     accessChanged,
-    mostOf: ({ person, scopes, via, expires_at }) => {
-      const own = scopesOfRole(person.role)
-      return via === "token" ? { scopes: own.filter((scope) => scopes?.includes(scope)), expires_at } : { scopes: own, expires_at: null }
-    },
+    mostOf: mostGrantable,
     cookieSettings: () => ({ secret: config.auth_secrets[0], secure: secureCookie }),
     publicUrl,
     setupCode: () => setupCode,

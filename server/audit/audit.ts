@@ -9,13 +9,13 @@ import type { Logger } from "../platform/logger"
 import { decodeCursor, encodeCursor } from "../platform/page-cursor"
 
 /** Who asks, as far as it is known. */
-export type AuditSource = {
+type AuditSource = {
   caller: { person: { id: string; email: string }; via: "browser" | "token"; credential_id: string } | null
   /** Null on the command line. */
   address: string | null
   via?: AuditEvent["via"]
 }
-export type AuditEntry = {
+type AuditEntry = {
   action?: AuditAction
   outcome?: AuditOutcome
   target?: string | null
@@ -60,7 +60,7 @@ export function createAudit({ db, journal, clock, logger }: { db: Database; jour
     })
   }
 
-  /** What it tells is done, or refused, already: the answer to that must not change because the log cannot be written. */
+  /** The action has happened, or was refused, already: a log that cannot be written must not turn its answer into an error. */
   async function tell(entry: Change): Promise<void> {
     await journal.write([entry]).catch((error) => logger.error({ err: error }, "an entry of the security log could not be written"))
   }

@@ -1,1 +1,1 @@
-export { type Audit, type AuditSource, createAudit, type Trail } from "./audit"
+export { type Audit, createAudit, type Trail } from "./audit"

@@ -5,6 +5,7 @@ import { type Change, guard, insert, isConflict, type Journal, update, updateAny
 import type { Clock } from "../platform/clock"
 import type { Database, ApiToken as Row } from "../platform/database"
 import { ids } from "../platform/ids"
+import type { Caller } from "./current-user"
 import { newSecret, sha256 } from "./secrets"
 
 /** A write per request would make every read wait for a disk. */
@@ -14,9 +15,15 @@ const DAY_MS = 86_400_000
 /** What a role may do at all. */
 export const scopesOfRole = (role: Role): Scope[] => (role === "admin" ? ["read", "write", "admin"] : ["read", "write"])
 
-export type TokenOwner = { id: string; user_id: string; scopes: Scope[]; expires_at: string }
+type TokenOwner = { id: string; user_id: string; scopes: Scope[]; expires_at: string }
 /** `most`: what whoever asks may do themselves, and until when; a token never gives more than what made it. */
 export type TokenGrant = CreateToken & { most: { scopes: readonly Scope[]; expires_at: string | null } }
+
+/** A browser may give what its user may; a token no more than it has, and no longer. Pure. */
+export function mostGrantable({ person, via, scopes, expires_at }: Caller): TokenGrant["most"] {
+  const own = scopesOfRole(person.role)
+  return via === "token" ? { scopes: own.filter((scope) => scopes?.includes(scope)), expires_at } : { scopes: own, expires_at: null }
+}
 
 export function createApiTokens({ db, journal, clock }: { db: Database; journal: Journal; clock: Clock }) {
   return {

@@ -1,4 +1,4 @@
-import { AppError } from "../../lib/contracts/errors"
+import { AppError, isAppError } from "../../lib/contracts/errors"
 import type { IdentityView } from "../../lib/contracts/people"
 import { Email } from "../../lib/contracts/task"
 import { type Change, guard, insert, isConflict, remove, StoreRefused } from "../journal"
@@ -7,12 +7,12 @@ import type { Invitations } from "./invitations"
 import { type PeopleDeps, type Person, toPerson, userRow } from "./people"
 
 /** What a provider says of whoever signed in there. Issuer and subject are the account; the rest is only said. */
-export type Claims = { issuer: string; subject: string; email: string | null; email_verified: boolean; name: string }
+type Claims = { issuer: string; subject: string; email: string | null; email_verified: boolean; name: string }
 /** What the browser was about to do when it went to the provider; only the browser that began it has this. */
 export type Intent = { kind: "connect"; user_id: string } | { kind: "invitation"; code: string }
 /** Words of the sign-in page; see components/account. */
-export type OidcRefusal = "NO_INVITATION" | "EMAIL_NOT_VERIFIED" | "ACCOUNT_EXISTS" | "DISABLED"
-export type Resolved = { person: Person; joined: "invitation" | "domain" | "connected" | null } | { refused: OidcRefusal }
+type OidcRefusal = "NO_INVITATION" | "EMAIL_NOT_VERIFIED" | "ACCOUNT_EXISTS" | "DISABLED"
+type Resolved = { person: Person; joined: "invitation" | "domain" | "connected" | null } | { refused: OidcRefusal }
 
 /** Accounts at an OpenID Connect provider, and whose accounts here they are. */
 export function createIdentities(deps: PeopleDeps & { invitations: Invitations; domains: readonly string[] }) {
@@ -40,18 +40,20 @@ export function createIdentities(deps: PeopleDeps & { invitations: Invitations; 
       }
       return await join(claims, intent)
     } catch (error) {
-      // Two tabs of the same first sign-in: the other one was first.
-      if (!(error instanceof StoreRefused) && !isConflict(error)) throw error
+      // Two tabs of the same first sign-in: the other one was first, or the invitation was taken back in this very moment.
+      if (!(error instanceof StoreRefused) && !isConflict(error) && !isAppError(error)) throw error
       const joined = await db.identity.findUnique({ where: { issuer_subject: { issuer, subject } } })
       const user = joined && (await db.user.findUnique({ where: { id: joined.user_id } }))
-      return user && user.disabled_at === null ? { person: toPerson(user), joined: null } : { refused: "ACCOUNT_EXISTS" }
+      return user && user.disabled_at === null
+        ? { person: toPerson(user), joined: null }
+        : { refused: isAppError(error) ? "NO_INVITATION" : "ACCOUNT_EXISTS" }
     }
   }
 
   async function join(claims: Claims, intent: Intent | null): Promise<Resolved> {
     const address = Email.safeParse(claims.email)
     const email = address.success ? address.data : null
-    const byCode = intent?.kind === "invitation" ? await invitations.find(intent.code).catch(() => null) : null
+    const byCode = intent?.kind === "invitation" ? await invitations.byCode(intent.code) : null
     const byAddress = email ? await invitations.forAddress(email) : null
     const domainListed = email !== null && deps.domains.includes(email.slice(email.lastIndexOf("@") + 1))
     const invitation = byCode ?? (claims.email_verified ? byAddress : null)
@@ -60,10 +62,8 @@ export function createIdentities(deps: PeopleDeps & { invitations: Invitations; 
     if (joining !== null && (await db.user.findUnique({ where: { email: joining } }))) return { refused: "ACCOUNT_EXISTS" }
     const name = claims.name.slice(0, 100)
     if (invitation) {
-      const person = await invitations
-        .accept(invitation, { name, password: null }, (made) => [identityOf(made.id, claims)])
-        .catch(() => null)
-      return person ? { person, joined: "invitation" } : { refused: "NO_INVITATION" }
+      const person = await invitations.accept(invitation, { name, password: null }, (made) => [identityOf(made.id, claims)])
+      return { person, joined: "invitation" }
     }
     if (!domainListed || email === null) return { refused: "NO_INVITATION" }
     const row = await userRow(deps, { email, name, role: "user", password: null })

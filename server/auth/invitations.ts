@@ -23,14 +23,19 @@ export function createInvitations(deps: PeopleDeps) {
   const isOpen = (invitation: Invitation | null): invitation is Invitation =>
     invitation !== null && invitation.accepted_at === null && invitation.revoked_at === null && invitation.expires_at > now()
 
-  async function find(code: string): Promise<Invitation> {
+  /** Null: there is none that can be accepted. */
+  async function byCode(code: string): Promise<Invitation | null> {
     const invitation = await db.invitation.findUnique({ where: { code_sha256: sha256(code) } })
-    if (!isOpen(invitation)) throw noInvitation()
-    return invitation
+    return isOpen(invitation) ? invitation : null
   }
 
   return {
-    find,
+    byCode,
+    async require(code: string): Promise<Invitation> {
+      const invitation = await byCode(code)
+      if (!invitation) throw noInvitation()
+      return invitation
+    },
     /** The newest that can still be accepted by this address. */
     async forAddress(email: string): Promise<Invitation | null> {
       const found = await db.invitation.findMany({ where: { email, accepted_at: null, revoked_at: null }, orderBy: { created_at: "desc" } })

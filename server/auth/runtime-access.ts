@@ -9,7 +9,7 @@ const REFUSAL =
   "Only admins may run agents and terminals on this machine, because they run with the rights of the server's own account. An admin can allow it for users on the Users page."
 
 /** Standalone gives an agent the server's own rights, so that by default it is the admins' only. Pure. */
-export const mayRunStandalone = (user: { role: string; disabled_at: string | null }, settings: ServerSettings): boolean =>
+const mayRunStandalone = (user: { role: string; disabled_at: string | null }, settings: ServerSettings): boolean =>
   user.disabled_at === null && (user.role === "admin" || settings.standalone_for_users)
 
 /** Who may start or write something in which runtime; asked wherever something starts or writes. */

@@ -313,7 +313,7 @@ export function createCoordinator(deps: ExecutionDeps) {
         const held = await hold()
         const client = await deps.executors[loaded.executor.runtime as Runtime].reconnect(loaded.executor)
         if (!client) return "not_yet"
-        // Whoever took the session over since it was last at work has not read what it said meanwhile.
+        // A server that has just taken the session over reads its spool first, or it would miss how the run ended.
         if (!live.reader && loaded.session.spool_id !== null) await recoverNow(sessionId)
         const terminals = await client.ptys(sessionId).catch(() => null)
         const running = loaded.executor.agent_execution_id !== null || terminals?.ptys.some(({ state }) => state === "running")

@@ -6,6 +6,7 @@ import { type Change, insert, type Journal, remove, updateAny } from "../journal
 import type { Clock } from "../platform/clock"
 import type { Config } from "../platform/config"
 import type { Database } from "../platform/database"
+import { LOOPBACK_NAMES } from "../platform/gate"
 import { createSealing } from "../platform/sealing"
 
 type Deps = { db: Database; journal: Journal; clock: Clock; secrets: Config["auth_secrets"] }
@@ -38,7 +39,7 @@ export function createGitCredentials({ db, journal, clock, secrets }: Deps) {
       if (protocol === undefined || !URL.canParse(url)) return null
       const { host, hostname } = new URL(url)
       // Unencrypted, whoever is on the way would have it.
-      if (protocol === "http" && !LOOPBACK.includes(hostname)) return null
+      if (protocol === "http" && !LOOPBACK_NAMES.includes(hostname)) return null
       const row = await db.gitCredential.findUnique({ where: { user_id_host: { user_id: userId, host } } })
       if (!row) return null
       try {
@@ -62,8 +63,6 @@ export function createGitCredentials({ db, journal, clock, secrets }: Deps) {
   }
 }
 export type GitCredentials = ReturnType<typeof createGitCredentials>
-
-const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"]
 
 /** As it is in a parsed URL: without the port that https has anyway. */
 const hostOf = (host: string): string => new URL(`https://${host}`).host

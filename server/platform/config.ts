@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url"
 import { z } from "zod"
 import { writePrivateFile } from "../../lib/host/write-private-file"
 import { parseProxies } from "./client-address"
+import { LOOPBACK_NAMES } from "./gate"
 import { withoutNpm } from "./without-npm"
 
 /** The only reader of the environment. Parsed once at start; what is wrong is told by name, all of it at once. */
@@ -164,7 +165,7 @@ function oidcProvider(v: z.infer<typeof Variables>) {
   if (!issuer || !client_id || !client_secret)
     throw new ConfigError("OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET: set all of them or none")
   const { protocol, hostname } = new URL(issuer)
-  if (protocol !== "https:" && !["localhost", "127.0.0.1", "[::1]"].includes(hostname))
+  if (protocol !== "https:" && !LOOPBACK_NAMES.includes(hostname))
     throw new ConfigError("OIDC_ISSUER: must be an https address; over http anybody on the way could sign in as anybody")
   const domains = v.OIDC_DOMAINS.split(",").map((domain) => domain.trim().toLowerCase().replace(/^@/, ""))
   return { issuer: issuer.replace(/\/+$/, ""), client_id, client_secret, domains: domains.filter(Boolean) }

@@ -12,9 +12,12 @@ export type GateRequest = { method: string; url: string; headers: IncomingHttpHe
 const OPEN_TO_ALL = new Set(["/api/health", "/api/ready", "/api/metrics"])
 const SIGN_IN_COOKIE = /(?:^|;\s*)(?:__Secure-)?next-auth\.session-token/
 
+/** As a URL writes them. */
+export const LOOPBACK_NAMES: readonly string[] = ["localhost", "127.0.0.1", "[::1]"]
+
 /** `configured`: PUBLIC_URL, the one address people use. Without it the machine's own names count. */
 export function createGate({ configured, host, port }: { configured: string | null; host: string; port: number }): Gate {
-  const names = ["localhost", "127.0.0.1", "[::1]", host.includes(":") ? `[${host}]` : host]
+  const names = [...LOOPBACK_NAMES, host.includes(":") ? `[${host}]` : host]
   const urls = (configured === null ? names.map((name) => `http://${name}:${port}`) : [configured]).map((url) => new URL(url))
   return { origins: new Set(urls.map(({ origin }) => origin)), hosts: new Set(urls.map((url) => url.host)) }
 }

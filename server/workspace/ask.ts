@@ -25,7 +25,8 @@ export async function askForWatch<T>(deps: WorkspaceDeps, sessionId: string, que
   return askAs(deps, session, question)
 }
 
-async function askAs<T>(deps: WorkspaceDeps, session: Session, question: (reached: Reached) => Promise<T>): Promise<T> {
+/** For a session that the user was found to own. */
+export async function askAs<T>(deps: WorkspaceDeps, session: Session, question: (reached: Reached) => Promise<T>): Promise<T> {
   const executor = await deps.db.executorRunning.findUnique({ where: { session_id: session.id } })
   if (executor && isPutAway(executor)) {
     throw new AppError("WORKSPACE_PUT_AWAY", "The files of this task were put away. Continue the task to bring them back.", {})

@@ -4,7 +4,7 @@ import { MAX_UPLOAD_BYTES } from "../../lib/contracts/workspace"
 import { type Person, requireSession } from "../auth"
 import type { UploadConditions } from "../executors"
 import { createKeyedQueue } from "../platform/keyed-queue"
-import { ask, askForWatch } from "./ask"
+import { ask, askAs, askForWatch } from "./ask"
 import { changeComment, createComment, listComments, removeComment, sendComments } from "./comments"
 import { fileHeaders } from "./content-type"
 import type { WorkspaceDeps } from "./deps"
@@ -45,9 +45,9 @@ export function createWorkspace(given: Omit<WorkspaceDeps, "sendTurns">) {
         const message = `A file of at most ${MAX_UPLOAD_BYTES / 1024 / 1024} MB can be uploaded.`
         throw new AppError("PAYLOAD_TOO_LARGE", message, { limit_bytes: MAX_UPLOAD_BYTES })
       }
-      const { runtime } = await requireSession(deps.db, person, sessionId)
-      await deps.access.require(person, runtime)
-      return ask(deps, person, sessionId, ({ client, session }) => client.putFile(sessionId, session.owner_epoch, path, body, conditions))
+      const session = await requireSession(deps.db, person, sessionId)
+      await deps.access.require(person, session.runtime)
+      return askAs(deps, session, ({ client }) => client.putFile(sessionId, session.owner_epoch, path, body, conditions))
     },
 
     changes: (person: Person, sessionId: string) => ask(deps, person, sessionId, ({ client }) => client.changes(sessionId)),

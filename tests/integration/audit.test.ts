@@ -85,6 +85,7 @@ describe.each(DATABASES)("the security log, on %s", (database) => {
 
     const exported = await fetch(`${rewake.url}/api/v1/admin/audit/export`, { headers: { authorization: `Bearer ${rewake.token}` } })
     expect(exported.headers.get("content-disposition")).toContain("attachment")
+    expect(exported.headers.get("cache-control")).toBe("no-store")
     const lines = (await exported.text()).trimEnd().split("\n")
     expect(lines.map((line) => (JSON.parse(line) as AuditEvent).id)).toEqual(all.map(({ id }) => id).reverse())
     expect((await (await createUser(rewake)).api("GET", "/api/v1/admin/audit")).status).toBe(403)

@@ -51,6 +51,16 @@ describe("guesses", () => {
     expect(await from("2001:db8:1:3::1").signIn(ADMIN.email, ADMIN.password)).toBe(RIGHT)
   })
 
+  test("codes of links cannot be guessed: the thirty-first try of an address is refused, and says how long to wait", async () => {
+    const guess = (i: number, address = "198.51.100.1") =>
+      rewake.as("")("POST", "/api/v1/invitations/connect", { code: `inv_${i}` }, { "x-forwarded-for": address })
+    for (let i = 0; i < 30; i++) expect((await guess(i)).status).toBe(404)
+    const refused = await guess(31)
+    expect(refused).toMatchObject({ status: 429, body: { code: "RATE_LIMITED" } })
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0)
+    expect((await guess(32, "198.51.100.2")).status).toBe(404)
+  })
+
   test("signing in often is no guessing", async () => {
     const browser = from("192.0.2.50")
     for (let i = 0; i < 15; i++) expect(await browser.signIn(ADMIN.email, ADMIN.password)).toBe(RIGHT)

@@ -3,6 +3,7 @@ import { once } from "node:events"
 import { statSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, expect, test } from "vitest"
+import type { AuditPage } from "../../lib/contracts/audit"
 import { processStartTime } from "../../lib/host/process-identity"
 import { Browser } from "../support/browser"
 import { ADMIN, Rewake } from "../support/server"
@@ -47,6 +48,8 @@ test("ADMIN_EMAIL and ADMIN_PASSWORD create the first admin; the command line pr
   rewake.token = rewake.cli("token", "--user", ADMIN.email)
   expect((await rewake.api("GET", "/api/v1/me")).body).toMatchObject({ email: ADMIN.email, role: "admin" })
   expect(await new Browser(rewake).signIn(ADMIN.email, ADMIN.password)).toBeNull()
+  const { items } = (await rewake.api<AuditPage>("GET", "/api/v1/admin/audit?action=first_admin.created")).body
+  expect(items).toMatchObject([{ user_email: ADMIN.email, via: "server" }])
 })
 
 test("Ctrl-C ends the server, names the sessions that go on, and leaves their agents alone", async () => {
