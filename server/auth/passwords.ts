@@ -1,4 +1,4 @@
-import { hash, verify } from "@node-rs/argon2"
+import * as argon2 from "@node-rs/argon2"
 import { AppError } from "../../lib/contracts/errors"
 
 /** argon2id with the parameters OWASP recommends for interactive sign-in. */
@@ -8,7 +8,7 @@ const AT_ONCE = 2
 const WAITING = 64
 
 /** Hashing and comparing passwords, so many at a time; the rest wait in line, up to a length. */
-export function createPasswords() {
+export function createPasswords({ hash, verify }: Pick<typeof argon2, "hash" | "verify"> = argon2) {
   let running = 0
   const waiting: (() => void)[] = []
 
