@@ -3,10 +3,10 @@
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query"
 import { type ReactNode, useState } from "react"
 import { isAppError } from "@/lib/contracts/errors"
+import { signInAgain } from "./frame/leave"
 
-const signInAgain = (error: unknown) => {
-  if (!isAppError(error) || error.code !== "UNAUTHENTICATED" || location.pathname === "/login") return
-  location.assign(`/login?next=${encodeURIComponent(location.pathname + location.search)}`)
+const onError = (error: unknown) => {
+  if (isAppError(error) && error.code === "UNAUTHENTICATED") signInAgain()
 }
 
 /** What the server refused it will refuse again; what did not arrive is worth another try. */
@@ -14,8 +14,8 @@ const worthRetrying = (failures: number, error: unknown) => !isAppError(error) &
 
 function createQueryClient() {
   return new QueryClient({
-    queryCache: new QueryCache({ onError: signInAgain }),
-    mutationCache: new MutationCache({ onError: signInAgain }),
+    queryCache: new QueryCache({ onError }),
+    mutationCache: new MutationCache({ onError }),
     defaultOptions: { queries: { staleTime: 15_000, retry: worthRetrying, refetchOnWindowFocus: false }, mutations: { retry: false } },
   })
 }

@@ -7,6 +7,7 @@ import { cn } from "@/components/ui/cn"
 import { useConnection } from "@/lib/client/hooks"
 import { useTaskSync } from "@/lib/client/queries/tasks"
 import { KeysDialog } from "./keys-dialog"
+import { signInAgain } from "./leave"
 import { Palette } from "./palette"
 import { Sidebar } from "./sidebar"
 import { useAttention } from "./use-attention"
@@ -44,6 +45,6 @@ export function Frame({ children }: { children: ReactNode }) {
 function useLeaveWhenSignedOut(): void {
   const connection = useConnection()
   useEffect(() => {
-    if (connection === "signed_out") location.assign(`/login?next=${encodeURIComponent(location.pathname)}`)
+    if (connection === "signed_out") signInAgain()
   }, [connection])
 }
