@@ -101,9 +101,13 @@ export async function createServices(options: {
   const variables = createAgentVariables({ db, journal, clock, secrets: config.auth_secrets })
   const mcpServers = createMcpServers({ db, journal, clock, secrets: config.auth_secrets })
   const gitCredentials = createGitCredentials({ db, journal, clock, secrets: config.auth_secrets })
-  const isRotated = config.auth_secrets.length > 1
-  const resealed = isRotated ? (await variables.reseal()) + (await mcpServers.reseal()) + (await gitCredentials.reseal()) : 0
-  if (resealed > 0) logger.info({ values: resealed }, "stored keys were sealed again with the first AUTH_SECRET")
+  if (config.auth_secrets.length > 1) {
+    const resealed = [...(await variables.resealed()), ...(await mcpServers.resealed()), ...(await gitCredentials.resealed())]
+    if (resealed.length > 0) {
+      await journal.write(resealed)
+      logger.info({ values: resealed.length }, "stored keys were sealed again with the first AUTH_SECRET")
+    }
+  }
   const agents = await createAgentRegistry({
     builtIn: [...(config.demo_agents ? demoAgents({ programs, node: process.execPath }) : []), ...vendorAgents],
     fromFile: readAgentsFile(config.agents_file),

@@ -54,15 +54,13 @@ export function createMcpServers({ db, journal, clock, secrets }: Deps) {
         throw new AppError("NOT_FOUND", "There is no such MCP server.", { entity: "mcp_server" })
       await journal.write([remove("mcp_servers", { name })])
     },
-    /** As for the variables of agents. */
-    async reseal(): Promise<number> {
-      const changes = (await rows()).flatMap(({ name, sealed }): Change[] => {
-        const anew = sealing.reseal([name], sealed)
-        return anew === null ? [] : [updateAny("mcp_servers", { name, sealed }, { sealed: anew })]
-      })
-      if (changes.length > 0) await journal.write(changes)
-      return changes.length
-    },
+    /** The changes that seal again what an older secret sealed. */
+    resealed: async (): Promise<Change[]> =>
+      sealing.reseal(
+        await rows(),
+        ({ name }) => [name],
+        ({ name, sealed }, anew) => updateAny("mcp_servers", { name, sealed }, { sealed: anew }),
+      ),
   }
 }
 export type McpServers = ReturnType<typeof createMcpServers>

@@ -44,16 +44,13 @@ export function createAgentVariables({ db, journal, clock, secrets }: Deps) {
         }),
       )
     },
-    /** What an older secret sealed is sealed with the first one. The row is changed only as it was read: another server may do the same. */
-    async reseal(): Promise<number> {
-      const rows = await db.agentVariable.findMany()
-      const changes = rows.flatMap(({ agent_id, name, sealed }): Change[] => {
-        const anew = sealing.reseal([agent_id, name], sealed)
-        return anew === null ? [] : [updateAny("agent_variables", { agent_id, name, sealed }, { sealed: anew })]
-      })
-      if (changes.length > 0) await journal.write(changes)
-      return changes.length
-    },
+    /** The changes that seal again what an older secret sealed. */
+    resealed: async (): Promise<Change[]> =>
+      sealing.reseal(
+        await db.agentVariable.findMany(),
+        ({ agent_id, name }) => [agent_id, name],
+        ({ agent_id, name, sealed }, anew) => updateAny("agent_variables", { agent_id, name, sealed }, { sealed: anew }),
+      ),
   }
 }
 export type AgentVariables = ReturnType<typeof createAgentVariables>

@@ -50,16 +50,13 @@ export function createGitCredentials({ db, journal, clock, secrets }: Deps) {
         throw new AppError("NOT_READY", message, {})
       }
     },
-    /** As for the variables of agents. */
-    async reseal(): Promise<number> {
-      const rows = await db.gitCredential.findMany()
-      const changes = rows.flatMap(({ user_id, host, sealed }): Change[] => {
-        const anew = sealing.reseal([user_id, host], sealed)
-        return anew === null ? [] : [updateAny("git_credentials", { user_id, host, sealed }, { sealed: anew })]
-      })
-      if (changes.length > 0) await journal.write(changes)
-      return changes.length
-    },
+    /** The changes that seal again what an older secret sealed. */
+    resealed: async (): Promise<Change[]> =>
+      sealing.reseal(
+        await db.gitCredential.findMany(),
+        ({ user_id, host }) => [user_id, host],
+        ({ user_id, host, sealed }, anew) => updateAny("git_credentials", { user_id, host, sealed }, { sealed: anew }),
+      ),
   }
 }
 export type GitCredentials = ReturnType<typeof createGitCredentials>

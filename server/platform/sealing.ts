@@ -49,11 +49,21 @@ export function createSealing(secrets: readonly [string, ...string[]], purpose: 
       if (value === null) throw new Error("sealed with another secret, or for another place")
       return value
     },
-    /** The same value sealed with the first secret. Null: it is already, or it cannot be opened. */
-    reseal(place: readonly string[], text: string): string | null {
-      if (openWith(newest, place, text) !== null) return null
-      const value = openWithAny(older, place, text)
-      return value === null ? null : seal(place, value)
+    /**
+     * What an older secret sealed is sealed with the first one: a change for each such row, made by `change`. It should name the
+     * row as it was read, since another server may do the same.
+     */
+    reseal<Row extends { sealed: string }, Change>(
+      rows: readonly Row[],
+      placeIn: (row: Row) => readonly string[],
+      change: (row: Row, sealed: string) => Change,
+    ): Change[] {
+      return rows.flatMap((row) => {
+        const place = placeIn(row)
+        if (openWith(newest, place, row.sealed) !== null) return []
+        const value = openWithAny(older, place, row.sealed)
+        return value === null ? [] : [change(row, seal(place, value))]
+      })
     },
   }
 }

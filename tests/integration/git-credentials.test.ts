@@ -42,7 +42,9 @@ describe.each(DATABASES)("saved git credentials, on %s", (database) => {
       expect(JSON.stringify(await db.gitCredential.findMany())).not.toContain(TOKEN)
 
       await expect(credentialsWith("another").forUrl("usr_1", "https://git.example.org/a")).rejects.toMatchObject({ code: "NOT_READY" })
-      expect(await credentialsWith("new", "the-old-secret").reseal()).toBe(1)
+      const resealed = await credentialsWith("new", "the-old-secret").resealed()
+      expect(resealed).toHaveLength(1)
+      await journal.write(resealed)
       expect(await credentialsWith("new").forUrl("usr_1", "https://git.example.org/a.git")).toEqual(wanted)
 
       for (const bad of [{ host: "a/b" }, { host: "u@a" }, { host: "" }, { username: "two\nlines" }, { secret: "two\nhost=evil" }])

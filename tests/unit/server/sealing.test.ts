@@ -21,9 +21,16 @@ describe("sealed values", () => {
   })
   test("are sealed again only when an older secret sealed them", () => {
     const both = sealingOf("new", "old")
-    const anew = both.reseal(place, sealingOf("old").seal(place, "value"))
-    expect(sealingOf("new").open(place, anew ?? "")).toBe("value")
-    expect(both.reseal(place, anew ?? "")).toBeNull()
-    expect(both.reseal(place, sealingOf("lost").seal(place, "value"))).toBeNull()
+    const reseal = (sealed: string) =>
+      both.reseal(
+        [{ sealed }],
+        () => place,
+        (_, anew) => anew,
+      )
+    const [anew = "", ...more] = reseal(sealingOf("old").seal(place, "value"))
+    expect(more).toEqual([])
+    expect(sealingOf("new").open(place, anew)).toBe("value")
+    expect(reseal(anew)).toEqual([])
+    expect(reseal(sealingOf("lost").seal(place, "value"))).toEqual([])
   })
 })
