@@ -12,7 +12,10 @@ type Claims = { issuer: string; subject: string; email: string | null; email_ver
 export type Intent = { kind: "connect"; user_id: string } | { kind: "invitation"; code: string }
 /** Words of the sign-in page; see components/account. */
 type OidcRefusal = "NO_INVITATION" | "EMAIL_NOT_VERIFIED" | "ACCOUNT_EXISTS" | "DISABLED"
-type Resolved = { person: Person; joined: "invitation" | "domain" | "connected" | null } | { refused: OidcRefusal }
+type Joined = "invitation" | "domain" | "connected"
+/** The entries of the security log for a first sign-in, written in the commit that makes the account or connects it. */
+type Alongside = (joined: Joined, person: Person) => Change[]
+type Resolved = { person: Person } | { refused: OidcRefusal }
 
 /** Accounts at an OpenID Connect provider, and whose accounts here they are. */
 export function createIdentities(deps: PeopleDeps & { invitations: Invitations; domains: readonly string[] }) {
@@ -24,33 +27,37 @@ export function createIdentities(deps: PeopleDeps & { invitations: Invitations; 
    * Whose account this is. A first sign-in needs an open invitation, or a verified address of a listed domain; it never joins an
    * account that exists because the addresses are alike: whoever controls an address at the provider would get that account.
    */
-  async function resolve(claims: Claims, intent: Intent | null, signedIn: Person | null): Promise<Resolved> {
+  async function resolve(claims: Claims, intent: Intent | null, signedIn: Person | null, alongside: Alongside): Promise<Resolved> {
     const { issuer, subject } = claims
     const known = await db.identity.findUnique({ where: { issuer_subject: { issuer, subject } } })
     if (known) {
       const user = await db.user.findUnique({ where: { id: known.user_id } })
       if (!user || user.disabled_at !== null) return { refused: "DISABLED" }
       if (intent?.kind === "connect" && intent.user_id !== user.id) return { refused: "ACCOUNT_EXISTS" }
-      return { person: toPerson(user), joined: null }
+      return { person: toPerson(user) }
     }
     try {
       if (intent?.kind === "connect" && signedIn?.id === intent.user_id) {
-        await journal.write([guard("users", { id: signedIn.id, disabled_at: null }), identityOf(signedIn.id, claims)])
-        return { person: signedIn, joined: "connected" }
+        await journal.write([
+          guard("users", { id: signedIn.id, disabled_at: null }),
+          identityOf(signedIn.id, claims),
+          ...alongside("connected", signedIn),
+        ])
+        return { person: signedIn }
       }
-      return await join(claims, intent)
+      return await join(claims, intent, alongside)
     } catch (error) {
       // Two tabs of the same first sign-in: the other one was first, or the invitation was taken back in this very moment.
       if (!(error instanceof StoreRefused) && !isConflict(error) && !isAppError(error)) throw error
       const joined = await db.identity.findUnique({ where: { issuer_subject: { issuer, subject } } })
       const user = joined && (await db.user.findUnique({ where: { id: joined.user_id } }))
       return user && user.disabled_at === null
-        ? { person: toPerson(user), joined: null }
+        ? { person: toPerson(user) }
         : { refused: isAppError(error) ? "NO_INVITATION" : "ACCOUNT_EXISTS" }
     }
   }
 
-  async function join(claims: Claims, intent: Intent | null): Promise<Resolved> {
+  async function join(claims: Claims, intent: Intent | null, alongside: Alongside): Promise<Resolved> {
     const address = Email.safeParse(claims.email)
     const email = address.success ? address.data : null
     const byCode = intent?.kind === "invitation" ? await invitations.byCode(intent.code) : null
@@ -62,13 +69,17 @@ export function createIdentities(deps: PeopleDeps & { invitations: Invitations; 
     if (joining !== null && (await db.user.findUnique({ where: { email: joining } }))) return { refused: "ACCOUNT_EXISTS" }
     const name = claims.name.slice(0, 100)
     if (invitation) {
-      const person = await invitations.accept(invitation, { name, password: null }, (made) => [identityOf(made.id, claims)])
-      return { person, joined: "invitation" }
+      const person = await invitations.accept(invitation, { name, password: null }, (made) => [
+        identityOf(made.id, claims),
+        ...alongside("invitation", made),
+      ])
+      return { person }
     }
     if (!domainListed || email === null) return { refused: "NO_INVITATION" }
     const row = await userRow(deps, { email, name, role: "user", password: null })
-    await journal.write([insert("users", row), identityOf(row.id, claims)])
-    return { person: toPerson(row), joined: "domain" }
+    const person = toPerson(row)
+    await journal.write([insert("users", row), identityOf(row.id, claims), ...alongside("domain", person)])
+    return { person }
   }
 
   return {
@@ -79,12 +90,25 @@ export function createIdentities(deps: PeopleDeps & { invitations: Invitations; 
     },
     /** Not the last way in: without a password and without this, nobody could use the account again. */
     async remove(userId: string, id: string, alongside: Change[]): Promise<void> {
-      const own = await db.identity.findMany({ where: { user_id: userId } })
-      if (!own.some((row) => row.id === id)) throw new AppError("NOT_FOUND", "There is no such connection.", { entity: "identity" })
-      const user = await db.user.findUniqueOrThrow({ where: { id: userId } })
-      if (user.password_hash === null && own.length === 1)
-        throw new AppError("CONFLICT", "This is your only way to sign in. Ask an admin for a password link first.", {})
-      await journal.write([remove("identities", { id, user_id: userId }), ...alongside])
+      for (;;) {
+        const own = await db.identity.findMany({ where: { user_id: userId } })
+        if (!own.some((row) => row.id === id)) throw new AppError("NOT_FOUND", "There is no such connection.", { entity: "identity" })
+        const { password_hash } = await db.user.findUniqueOrThrow({ where: { id: userId } })
+        if (password_hash === null && own.length === 1)
+          throw new AppError("CONFLICT", "This is your only way to sign in. Ask an admin for a password link first.", {})
+        try {
+          await journal.write([
+            // The user's row is locked first: of two that are removed at once each would count on the other.
+            guard("users", { id: userId, password_hash }),
+            ...(password_hash === null ? [guard("identities", { user_id: userId, id: { not: id } })] : []),
+            remove("identities", { id, user_id: userId }),
+            ...alongside,
+          ])
+          return
+        } catch (error) {
+          if (!isConflict(error)) throw error
+        }
+      }
     },
   }
 }

@@ -6,7 +6,7 @@ import type { Clock } from "../platform/clock"
 import type { Database, User } from "../platform/database"
 import { ids } from "../platform/ids"
 import type { Passwords } from "./passwords"
-import { endSignIns } from "./sign-ins"
+import { endSignIns, liveSignIns } from "./sign-ins"
 
 export type Person = { id: string; email: string; name: string; role: Role }
 export const toPerson = ({ id, email, name, role }: User): Person => ({ id, email, name, role: role as Role })
@@ -165,7 +165,7 @@ export function createPeople(deps: PeopleDeps) {
         db.user.findMany({ orderBy: { created_at: "asc" } }),
         db.signIn.groupBy({
           by: ["user_id"],
-          where: { ended_at: null, expires_at: { gt: now() } },
+          where: liveSignIns(clock.now()),
           _count: true,
           _max: { last_seen_at: true },
         }),

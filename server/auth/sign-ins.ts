@@ -11,18 +11,25 @@ export const SIGN_IN_DAYS = 30
 /** A browser that was not used for so long has to sign in again as well. */
 const IDLE_DAYS = 14
 /** A device that signed somebody in longer ago than this is a stranger again. */
-const DEVICE_DAYS = 365
+export const DEVICE_DAYS = 365
 const DAY_MS = 86_400_000
 const LAST_SEEN_GRANULARITY_MS = 60_000
 const USER_AGENT_LENGTH = 300
 
 export type NewSignIn = { method: SignInMethod; address: string; user_agent: string; device_sha256: string | null }
 
+const daysBefore = (now: Date, days: number) => new Date(now.getTime() - days * DAY_MS).toISOString()
+
+/** Which sign-ins can still be used. */
+export const liveSignIns = (now: Date) => ({
+  ended_at: null,
+  expires_at: { gt: now.toISOString() },
+  last_seen_at: { gt: daysBefore(now, IDLE_DAYS) },
+})
+
 /** Browsers that are signed in: one row each, looked at with every request, so that ending one ends it at once. */
 export function createSignIns({ db, journal, clock }: { db: Database; journal: Journal; clock: Clock }) {
   const now = () => clock.now().toISOString()
-  const isLive = (row: SignIn) => row.ended_at === null && row.expires_at > now() && row.last_seen_at > daysAgo(IDLE_DAYS)
-  const daysAgo = (days: number) => new Date(clock.now().getTime() - days * DAY_MS).toISOString()
 
   return {
     /**
@@ -41,8 +48,14 @@ export function createSignIns({ db, journal, clock }: { db: Database; journal: J
         await journal.write([
           guard("users", { id: person.id, disabled_at: null, ...unchanged }),
           insert("sign_ins", {
-            ...{ id, user_id: person.id, method: given.method, address: given.address, device_sha256: given.device_sha256 },
-            ...{ user_agent: given.user_agent.slice(0, USER_AGENT_LENGTH), created_at: at.toISOString(), last_seen_at: at.toISOString() },
+            id,
+            user_id: person.id,
+            method: given.method,
+            address: given.address,
+            user_agent: given.user_agent.slice(0, USER_AGENT_LENGTH),
+            device_sha256: given.device_sha256,
+            created_at: at.toISOString(),
+            last_seen_at: at.toISOString(),
             expires_at: new Date(at.getTime() + SIGN_IN_DAYS * DAY_MS).toISOString(),
             ended_at: null,
           }),
@@ -56,28 +69,25 @@ export function createSignIns({ db, journal, clock }: { db: Database; journal: J
     },
     /** Whose sign-in this is; null when it has ended, or never was. */
     async ownerOf(id: string): Promise<{ user_id: string; expires_at: string } | null> {
-      const row = await db.signIn.findUnique({ where: { id } })
-      if (!row || !isLive(row)) return null
       const at = clock.now()
+      const row = await db.signIn.findUnique({ where: { id, ...liveSignIns(at) } })
+      if (!row) return null
       if (at.getTime() - Date.parse(row.last_seen_at) > LAST_SEEN_GRANULARITY_MS)
         await journal.write([updateAny("sign_ins", { id }, { last_seen_at: at.toISOString() })])
       return { user_id: row.user_id, expires_at: row.expires_at }
     },
     /** Those of these that can still be used. */
     async live(signInIds: readonly string[]): Promise<Set<string>> {
-      const rows = await db.signIn.findMany({ where: { id: { in: [...signInIds] } } })
-      return new Set(rows.filter(isLive).map(({ id }) => id))
+      const rows = await db.signIn.findMany({ where: { id: { in: [...signInIds] }, ...liveSignIns(clock.now()) }, select: { id: true } })
+      return new Set(rows.map(({ id }) => id))
     },
     async knowsDevice(userId: string, device_sha256: string): Promise<boolean> {
-      const created_at = { gt: daysAgo(DEVICE_DAYS) }
+      const created_at = { gt: daysBefore(clock.now(), DEVICE_DAYS) }
       return (await db.signIn.count({ where: { device_sha256, user_id: userId, created_at } })) > 0
     },
     async list(userId: string, current: string | null): Promise<SignInView[]> {
-      const rows = await db.signIn.findMany({ where: { user_id: userId, ended_at: null }, orderBy: { last_seen_at: "desc" } })
-      return rows.filter(isLive).map((row) => ({
-        ...{ id: row.id, method: row.method as SignInMethod, created_at: row.created_at, expires_at: row.expires_at },
-        ...{ last_seen_at: row.last_seen_at, address: row.address, user_agent: row.user_agent, current: row.id === current },
-      }))
+      const rows = await db.signIn.findMany({ where: { user_id: userId, ...liveSignIns(clock.now()) }, orderBy: { last_seen_at: "desc" } })
+      return rows.map((row) => toView(row, current))
     },
     async end(userId: string, id: string, alongside: Change[]): Promise<void> {
       try {
@@ -94,6 +104,17 @@ export function createSignIns({ db, journal, clock }: { db: Database; journal: J
   }
 }
 export type SignIns = ReturnType<typeof createSignIns>
+
+const toView = ({ id, method, created_at, last_seen_at, expires_at, address, user_agent }: SignIn, current: string | null): SignInView => ({
+  id,
+  method: method as SignInMethod,
+  created_at,
+  last_seen_at,
+  expires_at,
+  address,
+  user_agent,
+  current: id === current,
+})
 
 export const endSignIns = (userId: string, except: string | null, at: string): Change[] => [
   updateAny("sign_ins", { user_id: userId, ended_at: null, ...(except === null ? {} : { id: { not: except } }) }, { ended_at: at }),

@@ -6,7 +6,7 @@ import CredentialsProvider from "next-auth/providers/credentials"
 import { z } from "zod"
 import { isAppError } from "../../lib/contracts/errors"
 import { Email } from "../../lib/contracts/task"
-import { type Person, readCookie, readSignInCookie, SIGN_IN_DAYS, sha256 } from "../auth"
+import { DEVICE_DAYS, type Person, readCookie, readSignInCookie, SIGN_IN_DAYS, sha256 } from "../auth"
 import { getServices, type Services } from "../services"
 import { cookie, forgetIntent, readIntent } from "./oidc-intent"
 import { readBody } from "./read-body"
@@ -18,7 +18,6 @@ const LARGEST_SIGN_IN = 16 * 1024
 const LONGEST_PASSWORD = 256
 /** Names a browser, not a user: one that has signed somebody in before is not shut out by strangers' guesses. */
 const DEVICE_COOKIE = "rewake.device"
-const DEVICE_DAYS = 365
 
 type Context = { params: Promise<{ nextauth: string[] }> }
 
@@ -33,7 +32,7 @@ export async function nextAuthHandler(request: Request, context: Context) {
     sendErrorsToLogin(response, services.publicUrl())
     if (signIn.done === null) return response
     await endEarlierSignIn(services, request, browser)
-    const secure = isSecure(services)
+    const { secure } = services.cookieSettings()
     response.headers.append("set-cookie", forgetIntent(secure))
     if (browser.device === null)
       response.headers.append(
@@ -78,16 +77,15 @@ function browserOf(request: Request) {
     newDevice: randomBytes(24).toString("base64url"),
   }
 }
-const isSecure = (services: Services) => services.publicUrl().startsWith("https:")
 
 /** Made for one request: who signs in is carried from the step that decides it to the one that makes the cookie. */
 function createOptions(services: Services, request: Request, browser: Browser, under: SignInUnderWay): AuthOptions {
   const { config } = services
-  const [secret = ""] = config.auth_secrets
+  const { secret, secure } = services.cookieSettings()
   const trail = services.audit.trail(null, { caller: null, address: browser.address, via: "browser" })
   return {
     secret,
-    useSecureCookies: isSecure(services),
+    useSecureCookies: secure,
     session: { strategy: "jwt", maxAge: SIGN_IN_DAYS * DAY_SECONDS },
     jwt: {
       encode: ({ token, maxAge }) => encode({ ...(token ? { token } : {}), secret, ...(maxAge === undefined ? {} : { maxAge }) }),
@@ -182,6 +180,7 @@ const oidcProvider = ({ issuer, client_id, client_secret }: Oidc) =>
   }) as never as AuthOptions["providers"][number]
 
 type Refused = { refused: string }
+const JOINED = { connected: "identity.connected", invitation: "invitation.accepted", domain: "user.created" } as const
 
 async function signInAtProvider(
   services: Services,
@@ -197,24 +196,21 @@ async function signInAtProvider(
   const claims = { issuer: oidc.issuer, subject: sub, email: email ?? null, email_verified: email_verified === true, name: name ?? "" }
   const intent = await readIntent(request, services.config.auth_secrets)
   const current = intent?.kind === "connect" ? await services.currentUser({ ...credentialsOf(request), authorization: undefined }) : null
-  const resolved = await services.identities.resolve(claims, intent, current?.person ?? null)
   const details = { method: "oidc", issuer: oidc.issuer }
-  const tell = (entry: Parameters<typeof trail.entry>[0]) => trail.entry(entry)
+  const resolved = await services.identities.resolve(claims, intent, current?.person ?? null, (joined, user) => [
+    trail.entry({ action: JOINED[joined], user, target: joined === "domain" ? user.id : null, details }),
+  ])
   if ("refused" in resolved) {
     const user = { id: null, email: claims.email ?? "" }
     await services.audit.write([
-      tell({ action: "sign_in.failed", outcome: "failed", user, details: { ...details, reason: resolved.refused } }),
+      trail.entry({ action: "sign_in.failed", outcome: "failed", user, details: { ...details, reason: resolved.refused } }),
     ])
     return resolved
   }
-  const { person, joined } = resolved
-  const user = { id: person.id, email: person.email }
+  const { person } = resolved
   const device_sha256 = sha256(browser.device ?? browser.newDevice)
   const sign_in = await services.signIns.begin(person, {}, { method: "oidc", ...browser, device_sha256 }, (id) => [
-    ...(joined === "connected" ? [tell({ action: "identity.connected", user, details })] : []),
-    ...(joined === "invitation" ? [tell({ action: "invitation.accepted", user, details })] : []),
-    ...(joined === "domain" ? [tell({ action: "user.created", user, target: person.id, details })] : []),
-    tell({ action: "sign_in.succeeded", user, target: id, details }),
+    trail.entry({ action: "sign_in.succeeded", user: person, target: id, details }),
   ])
   return sign_in === null ? { refused: "DISABLED" } : { person, sign_in }
 }
