@@ -68,7 +68,7 @@ export function SessionScreen({ taskId, sessionId }: { taskId: number; sessionId
     ...{ taskId, sessionId, task: task.data, session: session.data, expired, feed, outbox },
     ...{ draft, setDraft, attachments },
   })
-  const justWoken = useJustWoken(transcript.woken)
+  const justWoken = useJustWoken(transcript)
   const { tab, split, setTab, setSplit } = useSessionTab()
   const terminals = useWorkersPanel({
     ...{ sessionId, tab, split, onTab: setTab, onSplit: setSplit },

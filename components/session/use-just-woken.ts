@@ -1,24 +1,26 @@
 import { useEffect, useRef, useState } from "react"
-import type { Waking } from "@/lib/client/transcript-items"
+import type { Transcript, Waking } from "@/lib/client/transcript-items"
 
 /** Long enough to be read, short enough not to stand in the way. */
 const SHOWN_MS = 1600
 
-/** A waking that ended while this page watched, for a moment: what was begun in front of someone ends in front of them. */
-export function useJustWoken(woken: Waking | null): Waking | null {
+/**
+ * A waking that ended while this page showed it, for a moment. Never one that was over when the page was opened: its strip would only
+ * move everything below it, twice, while somebody aims at a button.
+ */
+export function useJustWoken({ waking, woken }: Pick<Transcript, "waking" | "woken">): Waking | null {
   const [shown, setShown] = useState<Waking | null>(null)
-  const seen = useRef<Waking | null | undefined>(undefined)
+  const watched = useRef(false)
+  const before = useRef(woken)
   useEffect(() => {
-    const before = seen.current
-    seen.current = woken
-    if (before === undefined || woken === null || woken === before || !isRecent(woken)) return
-    setShown(woken)
+    if (watched.current && waking === null && woken !== before.current) setShown(woken)
+    watched.current = waking !== null
+    before.current = woken
+  }, [waking, woken])
+  useEffect(() => {
+    if (shown === null) return
     const timer = setTimeout(() => setShown(null), SHOWN_MS)
     return () => clearTimeout(timer)
-  }, [woken])
+  }, [shown])
   return shown
 }
-
-/** Older pages that are loaded later hold wakings of long ago. */
-const RECENT_MS = 10_000
-const isRecent = (woken: Waking) => Date.now() - Date.parse(woken.steps.at(-1)?.doneAt ?? "") < RECENT_MS

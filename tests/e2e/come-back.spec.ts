@@ -73,6 +73,16 @@ test.describe("when the server is killed", () => {
 test.describe("on one server", () => {
   useSharedServer(assign)
 
+  test("a page opened after the agent has started shows no start that nobody watched", async ({ page }) => {
+    const { task, session } = await rewake.createTask("remember apricot")
+    await rewake.waitForRuns(session.id, 1)
+    await openPage(page, `${rewake.url}/tasks/${task.id}/sessions/${session.id}`)
+    await expectTranscript(page).toContain("I will remember apricot")
+    await page.evaluate(() => new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted))))
+    // Looked at once: a strip that goes by itself has moved everything below it already.
+    expect(await banner(page, "this session:").count()).toBe(0)
+  })
+
   test("an unknown address shows an error page with a link to the tasks", async ({ page }) => {
     await page.goto(`${rewake.url}/nowhere`)
     await expect(page.getByRole("heading", { name: "There is no such page" })).toBeVisible()
