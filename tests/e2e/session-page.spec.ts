@@ -40,6 +40,26 @@ test("a draft survives a reload, and deleting asks first", async ({ page }) => {
   expect((await rewake.api("GET", `/api/v1/tasks/${taskIdIn(url)}`)).status).toBe(404)
 })
 
+test("a dialog appears where it stays, so that a quick click hits its button", async ({ page }) => {
+  await page.addInitScript(() => {
+    document.addEventListener("animationstart", ({ target }) => {
+      if (!(target instanceof HTMLElement) || target.role !== "dialog") return
+      const [first] = target.getAnimations()
+      if (!first) return
+      first.currentTime = 0
+      const { left, top } = target.getBoundingClientRect()
+      first.finish()
+      const place = target.getBoundingClientRect()
+      document.body.dataset.moved = String(Math.hypot(place.left - left, place.top - top))
+    })
+  })
+  await openTask(page, rewake, "remember fig")
+  await page.keyboard.press("?")
+  await expect(page.getByRole("dialog")).toBeVisible()
+  await expect(page.locator("body")).toHaveAttribute("data-moved", /\d/)
+  expect(Number(await page.locator("body").getAttribute("data-moved"))).toBeLessThan(8)
+})
+
 test("a task's open menu stays open while the task moves from Working to Recent", async ({ page }) => {
   const url = await openTask(page, rewake, "hang")
   await expect(page.getByText(/I will not finish this/)).toBeVisible()
