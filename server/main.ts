@@ -81,8 +81,8 @@ async function main() {
     setHeaders,
     addressOf,
     // Another server may act for our sessions now; anything this one still did would be done twice.
-    onLeaseLost: () => {
-      logger.error("this server lost its lease and ends, so that it can do no harm")
+    onFenced: () => {
+      logger.error("another server has taken over this server's sessions; it ends, so that it can do no harm")
       process.exit(75)
     },
   })

@@ -1,5 +1,5 @@
 import type { Server as HttpServer } from "node:http"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { isAppError } from "../lib/contracts/errors"
 import { createSystemStatus } from "./admin"
 import {
@@ -74,7 +74,7 @@ export async function createServices(options: {
   refuse: GatewayDeps["refuse"]
   setHeaders: GatewayDeps["setHeaders"]
   addressOf: GatewayDeps["addressOf"]
-  onLeaseLost: () => void
+  onFenced: () => void
 }): Promise<Services & { recover: () => Promise<void>; close: () => Promise<void> }> {
   const { config, build, logger, http, publicUrl } = options
   const clock = realClock
@@ -91,8 +91,9 @@ export async function createServices(options: {
     db,
     data_dir: config.data_dir,
     logger,
-    wasTakenOver: () => coordinator.wasTakenOver(),
-    onLeaseLost: options.onLeaseLost,
+    alone: isInside(config.data_dir, config.database),
+    onFenced: options.onFenced,
+    onDatabaseBack: () => coordinator.retryNow(),
   })
 
   const audit = createAudit({ db, journal, clock, logger })
@@ -150,6 +151,7 @@ export async function createServices(options: {
     max_retries: config.max_retries,
     mayRun: access.isAllowed,
     isBootAlive: boot.isAlive,
+    takeOverFrom: boot.takeOverFrom,
     askOwner: (session_id, ask) => void notices.tell({ session_id, ask }).catch((error) => logger.warn({ err: error }, "owner not told")),
   })
 
@@ -335,5 +337,8 @@ export async function createServices(options: {
     },
   }
 }
+
+/** The folder's lock is then the database's as well. */
+const isInside = (folder: string, database: Config["database"]) => database.kind === "sqlite" && dirname(database.file) === folder
 
 export const migrationsFolder = (root: string) => join(root, "prisma", "migrations")

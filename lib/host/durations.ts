@@ -6,6 +6,13 @@ export const DURATIONS = {
   /** A server that has not renewed its lease for so long loses its sessions to whichever server claims them. */
   leaseMs: 15_000,
   leaseRenewalMs: 5_000,
+  /**
+   * A write to PostgreSQL that is not answered by then is given up with its connection. After an outage every server must renew its
+   * lease before another one may judge it, so this is well below the lease.
+   */
+  queryMs: 7_500,
+  /** PostgreSQL ends a transaction that its server has left standing so long: the rows it holds are wanted by others, within `queryMs`. */
+  stalledTransactionMs: 5_000,
   /** How often a server looks for sessions of servers whose lease has expired, and for waits past their deadline. */
   sweepMs: 5_000,
   /** agentctl sends a blank line so often on a quiet event stream. */

@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process"
-import { readFileSync } from "node:fs"
+import { readFileSync, readlinkSync } from "node:fs"
+import { hostname } from "node:os"
 
 /**
  * Names one life of one pid. Pids are reused: without the start time, a stranger's process would pass for the daemon
@@ -30,3 +31,12 @@ function startTimeFromPs(pid: number): string | null {
 }
 
 export const isSameProcess = (pid: number, startTime: string): boolean => processStartTime(pid) === startTime
+
+/**
+ * Where pids mean what they mean here: this kernel's life and this PID namespace. Two containers, or two machines with one hostname,
+ * would otherwise take each other's living processes for dead.
+ */
+export function processScope(): string {
+  if (process.platform !== "linux") return hostname()
+  return `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()}/${readlinkSync("/proc/self/ns/pid")}`
+}

@@ -3,7 +3,7 @@ import type { AgentRegistry, McpServers } from "../agents"
 import type { ArchiveStore } from "../archive"
 import type { AgentctlClient, Executors } from "../executors"
 import type { GitCredentials } from "../git-credentials"
-import type { Journal } from "../journal"
+import type { Change, Journal } from "../journal"
 import type { Clock } from "../platform/clock"
 import type { Database } from "../platform/database"
 import type { Logger } from "../platform/logger"
@@ -35,6 +35,8 @@ export type ExecutionDeps = {
   mayRun: (userId: string, runtime: string) => Promise<boolean>
   /** Is this boot's server still there? A boot that is not has lost its sessions. */
   isBootAlive: (bootId: string) => Promise<boolean>
+  /** What a claim of another boot's session commits with it; null while that boot's server may be alive. */
+  takeOverFrom: (bootId: string) => Promise<Change[] | null>
 }
 
 /** What this server holds in memory of a session it owns. Everything here can be rebuilt; nothing here is the truth. */

@@ -28,19 +28,19 @@ export type Stopped = "stopped" | "nothing_ran" | "not_yet"
 export function createCoordinator(deps: ExecutionDeps) {
   const queue = createKeyedQueue()
   const owned = new Map<string, Live>()
-  /** Sessions found to be another server's: after a long stall a stream may learn of it before the lease does. */
-  const lost = new Set<string>()
   let closed = false
 
   /** Taking a session over starts with reconciling it; before that nothing is delivered, resumed or reaped. */
-  async function own(session: Session, from: "the dead" | "anybody" = "the dead"): Promise<Live | null> {
+  async function own(session: Session, { takeFromLiveOwner = false } = {}): Promise<Live | null> {
     const held = owned.get(session.id)
-    if (held && session.owner_boot_id === deps.boot_id && session.owner_epoch === held.owned.epoch) return held
-    const others = session.owner_boot_id !== null && session.owner_boot_id !== deps.boot_id
-    if (others && from === "the dead" && (await deps.isBootAlive(session.owner_boot_id as string))) return null
+    const owner = session.owner_boot_id
+    if (held && owner === deps.boot_id && session.owner_epoch === held.owned.epoch) return held
+    const takeOver = owner === null || takeFromLiveOwner ? [] : await deps.takeOverFrom(owner)
+    if (takeOver === null) return null
     const epoch = session.owner_epoch + 1
     try {
       await deps.journal.write([
+        ...takeOver,
         update("sessions", { id: session.id, owner_epoch: session.owner_epoch }, { owner_boot_id: deps.boot_id, owner_epoch: epoch }),
       ])
     } catch (error) {
@@ -63,7 +63,6 @@ export function createCoordinator(deps: ExecutionDeps) {
       retries: 0,
     }
     owned.set(session.id, live)
-    lost.delete(session.id)
     return live
   }
 
@@ -72,10 +71,8 @@ export function createCoordinator(deps: ExecutionDeps) {
       runEnded: () => poke(live.owned.ref.id),
       end: (end) => {
         live.reader = null
-        if (end.kind === "fenced") {
-          owned.delete(live.owned.ref.id)
-          lost.add(live.owned.ref.id)
-        } else if (!closed) {
+        if (end.kind === "fenced") owned.delete(live.owned.ref.id)
+        else if (!closed) {
           deps.logger.info({ session: live.owned.ref.id, end: end.kind }, "spool stream ended")
           retryLater(live)
         }
@@ -267,8 +264,16 @@ export function createCoordinator(deps: ExecutionDeps) {
     /** How far the files of a session that is being restored are; null when none is. */
     restoreProgress: (sessionId: string) => owned.get(sessionId)?.restoring ?? null,
     ownedSessions: () => [...owned.keys()],
-    wasTakenOver: async () =>
-      (await deps.db.session.count({ where: { id: { in: [...owned.keys(), ...lost] }, NOT: { owner_boot_id: deps.boot_id } } })) > 0,
+    /** What waits for its next try is tried at once: what it waited for is back. */
+    retryNow: () => {
+      for (const live of owned.values()) {
+        if (!live.retry) continue
+        clearTimeout(live.retry)
+        live.retry = null
+        live.retries = 0
+        retryLater(live)
+      }
+    },
 
     /** A question nobody answered in time ends its run; the agent is told `cancelled`, and its turn is cancelled. */
     expireWaits: (sessionId: string) =>
@@ -328,7 +333,7 @@ export function createCoordinator(deps: ExecutionDeps) {
         const loaded = await loadSession(deps.db, sessionId)
         if (!loaded) return
         // Left to an owner that is another server, nobody would do it: the epoch raised here fences whatever that one still does.
-        const live = await own(loaded.session, "anybody")
+        const live = await own(loaded.session, { takeFromLiveOwner: true })
         if (!live) throw new AppError("CONFLICT", "Another server is working on this session.", {})
         await live.reader?.stop()
         owned.delete(sessionId)

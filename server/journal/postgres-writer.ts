@@ -15,14 +15,17 @@ export function openPostgresWriter(url: string, origin = ""): Writer {
   const names = new Map<string, string>()
 
   async function connect() {
-    const client = new pg.Client({ connectionString: url, application_name: "rewake-journal" })
+    const { queryMs, stalledTransactionMs } = DURATIONS
+    // A connection that was cut without a word would otherwise be waited for until the kernel gives it up, and the lease with it.
+    const limits = { connectionTimeoutMillis: queryMs, query_timeout: queryMs, keepAlive: true }
+    const client = new pg.Client({ connectionString: url, application_name: "rewake-journal", ...limits })
     client.on("error", () => {
       connection = null
     })
     await client.connect()
     // A server that is stopped or cut off in the middle of a transaction holds its row locks: without a limit, no other server
     // could ever take over those sessions.
-    await client.query(`SET synchronous_commit = on; SET idle_in_transaction_session_timeout = ${DURATIONS.leaseMs}`)
+    await client.query(`SET synchronous_commit = on; SET idle_in_transaction_session_timeout = ${stalledTransactionMs}`)
     return client
   }
 
@@ -76,12 +79,12 @@ export function openPostgresWriter(url: string, origin = ""): Writer {
         try {
           return await attempt(client, batch)
         } catch (error) {
-          const rolledBack = await client.query("ROLLBACK").then(
-            () => true,
-            () => false,
-          )
+          const rolledBack = !isReadTimeout(error) && (await rollBack(client))
           // A connection lost in mid-commit leaves it open whether the batch is in: the callers must look, not repeat.
-          if (!rolledBack) connection = null
+          if (!rolledBack) {
+            connection = null
+            client.end().catch(() => {})
+          }
           if (!rolledBack || !RETRYABLE.has((error as { code?: string }).code ?? "") || tries >= ATTEMPTS) throw error
         }
       }
@@ -93,6 +96,15 @@ export function openPostgresWriter(url: string, origin = ""): Writer {
     },
   }
 }
+
+/** Nothing more is answered on that connection; a query on it would wait behind the one that hangs. */
+const isReadTimeout = (error: unknown) => error instanceof Error && error.message === "Query read timeout"
+
+const rollBack = (client: pg.Client) =>
+  client.query("ROLLBACK").then(
+    () => true,
+    () => false,
+  )
 
 function grownSessions(batch: readonly WriteRequest[], results: readonly WriteResult[]): Notice[] {
   const heads = new Map<string, number>()

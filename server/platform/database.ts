@@ -1,3 +1,4 @@
+import { DURATIONS } from "../../lib/host/durations"
 import type {
   AgentVariable,
   ApiToken,
@@ -117,6 +118,12 @@ export type Database = {
     | "recoveryReport"]: ReadOnly<SqliteClient[M]>
 } & Pick<SqliteClient, "$disconnect" | "$queryRawUnsafe">
 
+/**
+ * A connection that was cut without a word would otherwise be waited for until the kernel gives it up. A read may take longer than a
+ * write: it looks through much, and holds nobody up.
+ */
+const TIME_LIMITS = { connectionTimeoutMillis: DURATIONS.callMs, query_timeout: 30_000, keepAlive: true }
+
 /** Each client brings its own query compiler; only the one that is used is loaded. */
 export async function openDatabase(config: Config["database"]): Promise<Database> {
   switch (config.kind) {
@@ -133,7 +140,7 @@ export async function openDatabase(config: Config["database"]): Promise<Database
         import("@prisma/adapter-pg"),
       ])
       // One schema, two generated clients of the same shape; the code is typed against the first.
-      return new PrismaClient({ adapter: new PrismaPg({ connectionString: config.url }) }) as unknown as Database
+      return new PrismaClient({ adapter: new PrismaPg({ connectionString: config.url, ...TIME_LIMITS }) }) as unknown as Database
     }
   }
 }

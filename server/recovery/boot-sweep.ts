@@ -33,7 +33,11 @@ type Outcome = { session_id: string; outcome: string; took_ms: number; error?: s
  */
 export async function bootSweep(deps: SweepDeps, note: string | null): Promise<void> {
   const started = deps.clock.now()
-  const outcomes = await recoverSessions(deps, await leftBehind(deps.db, deps.boot.id, deps.autoResume.mode === "all"))
+  const left = await leftBehind(deps.db, deps.autoResume.mode === "all")
+  const outcomes = await recoverSessions(
+    deps,
+    left.filter(({ owner_boot_id }) => owner_boot_id !== deps.boot.id),
+  )
   const count = (...kinds: string[]) => outcomes.filter((item) => kinds.includes(item.outcome)).length
   const finished = deps.clock.now()
   await deps.journal.write([
@@ -135,28 +139,34 @@ async function comebackOf(deps: SweepDeps, id: string, was_up: boolean): Promise
 }
 
 /** `was_up`: its agent was there, or on its way, when its server went. */
-export type Left = { id: string; was_up: boolean }
+export type Left = { id: string; owner_boot_id: string | null; was_up: boolean }
+
+/** Comparisons with '', because SQLite reads the whole table for IS NOT NULL. */
+const UP = [
+  `SELECT "id" FROM "sessions" WHERE "open_run_id" > ''`,
+  `SELECT "id" FROM "sessions" WHERE "state" IN ('STARTING', 'RUNNING')`,
+  `SELECT "session_id" AS "id" FROM "executors_running" WHERE "agent_execution_id" > ''`,
+  `SELECT "session_id" AS "id" FROM "executors_running" WHERE "status" = 'starting'`,
+]
+const DUE = [
+  `SELECT "session_id" AS "id" FROM "executors_running" WHERE "status" = 'error' AND "error_code" = 'unreachable'`,
+  `SELECT "session_id" AS "id" FROM "executors_running" WHERE "status" = 'stopped' AND "error_code" = 'abandoned'`,
+  `SELECT "session_id" AS "id" FROM "executors_running" WHERE "status" = 'reaping'`,
+  `SELECT "session_id" AS "id" FROM "prompts" WHERE "state" = 'queued'`,
+]
+const ASLEEP = `SELECT "session_id" AS "id" FROM "executors_running" WHERE "status" IN ('ready', 'error')`
 
 /**
  * What cannot wait until somebody looks: open runs, agents that were up or starting, waiting prompts, executors that did not answer.
- * A session that sleeps is none of these, and is reconciled when it is woken. Each by index: the time does not grow with history.
+ * A session that sleeps is none of these, and is reconciled when it is resumed. Each by index: the time does not grow with history.
  */
-export async function leftBehind(db: Database, bootId: string, everyone: boolean): Promise<Left[]> {
-  const session_id = { select: { session_id: true } } as const
-  const [running, starting, agents, raising, silent, abandoned, reaping, queued, asleep] = await Promise.all([
-    // Comparisons, because SQLite reads the whole table for IS NOT NULL.
-    db.session.findMany({ where: { open_run_id: { gt: "" } }, select: { id: true } }),
-    db.session.findMany({ where: { state: { in: ["STARTING", "RUNNING"] } }, select: { id: true } }),
-    db.executorRunning.findMany({ where: { agent_execution_id: { gt: "" } }, ...session_id }),
-    db.executorRunning.findMany({ where: { status: "starting" }, ...session_id }),
-    db.executorRunning.findMany({ where: { status: "error", error_code: "unreachable" }, ...session_id }),
-    db.executorRunning.findMany({ where: { status: "stopped", error_code: "abandoned" }, ...session_id }),
-    db.executorRunning.findMany({ where: { status: "reaping" }, ...session_id }),
-    db.prompt.findMany({ where: { state: "queued" }, distinct: ["session_id"], ...session_id }),
-    everyone ? db.executorRunning.findMany({ where: { status: { in: ["ready", "error"] } }, ...session_id }) : [],
-  ])
-  const up = new Set([...[...running, ...starting].map((row) => row.id), ...[...agents, ...raising].map((row) => row.session_id)])
-  const ids = [...new Set([...up, ...[...silent, ...abandoned, ...reaping, ...queued, ...asleep].map((row) => row.session_id)])]
-  const own = new Set((await db.session.findMany({ where: { owner_boot_id: bootId }, select: { id: true } })).map((row) => row.id))
-  return ids.filter((id) => !own.has(id)).map((id) => ({ id, was_up: up.has(id) }))
+export async function leftBehind(db: Database, everyone: boolean): Promise<Left[]> {
+  const rows = await db.$queryRawUnsafe<{ id: string; owner_boot_id: string | null; was_up: number | bigint }[]>(
+    `SELECT s."id", s."owner_boot_id", MAX(d."was_up") AS "was_up" FROM (
+      ${union(UP, 1)} UNION ALL ${union(everyone ? [...DUE, ASLEEP] : DUE, 0)}
+    ) d JOIN "sessions" s ON s."id" = d."id" GROUP BY s."id", s."owner_boot_id"`,
+  )
+  return rows.map((row) => ({ ...row, was_up: Number(row.was_up) === 1 }))
 }
+const union = (selects: readonly string[], was_up: 0 | 1) =>
+  selects.map((select) => `SELECT "id", ${was_up} AS "was_up" FROM (${select}) q`).join(" UNION ALL ")

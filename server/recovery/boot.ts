@@ -1,12 +1,16 @@
 import { hostname } from "node:os"
 import { DURATIONS } from "../../lib/host/durations"
 import { killPoint } from "../../lib/host/kill-point"
-import { isSameProcess, processStartTime } from "../../lib/host/process-identity"
-import { insert, isConflict, type Journal, update, updateAny } from "../journal"
-import type { Database } from "../platform/database"
+import { isSameProcess, processScope, processStartTime } from "../../lib/host/process-identity"
+import { type Change, insert, isConflict, type Journal, update, updateAny } from "../journal"
+import type { Boot as BootRow, Database } from "../platform/database"
 import { ids } from "../platform/ids"
 import type { Logger } from "../platform/logger"
+import { createSteadiness } from "./lease"
 import { markFolder } from "./restored-backup"
+
+/** `gone`: its process is not there any more. `ended`: its row says so, which one that only slept takes back. */
+type Standing = "alive" | "gone" | "ended" | "lapsed"
 
 /** One life of this server: a lease in the database, renewed until it ends. The database's clock decides, not ours. */
 export async function startBoot(options: {
@@ -14,32 +18,42 @@ export async function startBoot(options: {
   db: Database
   data_dir: string
   logger: Logger
-  /** Does another server act for sessions this one holds? Asked when the lease ran out: a machine that slept, or a long stall. */
-  wasTakenOver: () => Promise<boolean>
-  onLeaseLost: () => void
+  /** The embedded database is locked by the one server that uses it: every other boot in it has ended. */
+  alone: boolean
+  /** Another server has taken sessions of this one over. */
+  onFenced: () => void
+  /** The lease is renewed again after a time in which the database could not be reached. */
+  onDatabaseBack: () => void
 }) {
   const { journal, db, logger } = options
   const id = ids.boot()
-  const host = hostname()
+  const scope = processScope()
   await journal.write([
     insert("boots", {
       id,
-      hostname: host,
+      hostname: hostname(),
       pid: process.pid,
-      identity: processStartTime(process.pid) ?? "",
+      identity: `${scope} ${processStartTime(process.pid) ?? ""}`,
       started_at: new Date().toISOString(),
       lease_until: { db_now: DURATIONS.leaseMs },
       renewals: 0,
       ended_at: null,
+      fenced_by: null,
     }),
   ])
   killPoint("boot.leased")
+  const steadiness = createSteadiness()
   let renewals = 0
   await markFolder(options.data_dir, { boot_id: id, renewals })
 
+  /** A conflict when the row is not in the state that is named, or another server has fenced this one. */
   async function renew(still: { lease_until?: { gt: { db_now: number } }; ended_at?: null }) {
     await journal.write([
-      update("boots", { id, ...still }, { lease_until: { db_now: DURATIONS.leaseMs }, renewals: { inc: 1 }, ended_at: null }),
+      update(
+        "boots",
+        { id, fenced_by: null, ...still },
+        { lease_until: { db_now: DURATIONS.leaseMs }, renewals: { inc: 1 }, ended_at: null },
+      ),
     ])
     renewals += 1
     await markFolder(options.data_dir, { boot_id: id, renewals })
@@ -50,45 +64,86 @@ export async function startBoot(options: {
       await renew({ lease_until: { gt: { db_now: 0 } }, ended_at: null })
     } catch (error) {
       if (!isConflict(error)) throw error
-      if (await options.wasTakenOver()) return options.onLeaseLost()
-      // Nobody came. Whoever comes from now on is told apart by each session's epoch, not by this lease.
+      try {
+        await renew({})
+      } catch (refusal) {
+        if (isConflict(refusal)) return options.onFenced()
+        throw refusal
+      }
+      // Nobody came. Whoever comes from now on has to find this lease lapsed in the very commit of the claim.
       logger.warn("the lease had run out; nobody had taken over, so it was taken again")
-      await renew({})
     }
+    if (steadiness.renewed() === "after_gap") options.onDatabaseBack()
   }
 
-  let renewing = false
-  const timer = setInterval(async () => {
-    if (renewing) return
-    renewing = true
-    await renewOrEnd().catch((error) => logger.warn({ err: error }, "lease could not be renewed"))
-    renewing = false
-  }, DURATIONS.leaseRenewalMs)
-  timer.unref()
+  let timer: NodeJS.Timeout | null = null
+  /** A failed try is soon repeated: others wait only one lease for this one's. */
+  function renewIn(ms: number) {
+    timer = setTimeout(() => {
+      renewOrEnd()
+        .then(() => DURATIONS.leaseRenewalMs)
+        .catch((error) => {
+          logger.warn({ err: error }, "lease could not be renewed")
+          return DURATIONS.leaseRenewalMs / 5
+        })
+        .then((next) => {
+          if (timer !== null) renewIn(next)
+        })
+    }, ms)
+    timer.unref()
+  }
+  renewIn(DURATIONS.leaseRenewalMs)
+
+  async function standingOf(boot: BootRow): Promise<Standing> {
+    if (options.alone) return "gone"
+    const [theirScope, startTime = ""] = boot.identity.split(" ")
+    // Where its pid can be seen from here, a dead process is known at once. One that is stopped keeps its pid and loses its lease.
+    if (theirScope === scope && startTime !== "" && !isSameProcess(boot.pid, startTime)) return "gone"
+    if (boot.ended_at !== null) return "ended"
+    if (boot.lease_until > (await databaseNow(db))) return "alive"
+    // After an outage every lease has lapsed. Whoever is still there renews within one lease of ours.
+    return steadiness.mayJudgeOthers() ? "lapsed" : "alive"
+  }
 
   async function isAlive(bootId: string): Promise<boolean> {
     if (bootId === id) return true
     const boot = await db.boot.findUnique({ where: { id: bootId } })
-    if (!boot || boot.ended_at !== null) return false
-    // On its own host a dead process is known at once. One that is stopped keeps its pid and loses its lease.
-    if (boot.hostname === host && boot.identity !== "" && !isSameProcess(boot.pid, boot.identity)) return false
-    return boot.lease_until > (await databaseNow(db))
+    return boot !== null && (await standingOf(boot)) === "alive"
   }
 
   return {
     id,
     isAlive,
+    /**
+     * What a claim of a session of this boot has to commit with it; null while its server may be alive. A server that renews in
+     * the same moment keeps its sessions, or learns with its next renewal that it is fenced; never both.
+     */
+    async takeOverFrom(bootId: string): Promise<Change[] | null> {
+      const boot = await db.boot.findUnique({ where: { id: bootId } })
+      if (!boot || bootId === id) return []
+      switch (await standingOf(boot)) {
+        case "alive":
+          return null
+        case "gone":
+          return []
+        case "ended":
+          return [update("boots", { id: bootId, ended_at: { not: null } }, { fenced_by: id })]
+        case "lapsed":
+          return [update("boots", { id: bootId, lease_until: { lte: { db_now: 0 } } }, { fenced_by: id })]
+      }
+    },
     /** A killed server cannot say that it ended. Its end is put at the last sign of life; one that only slept takes it back. */
     async endDead(): Promise<void> {
       const open = await db.boot.findMany({ where: { ended_at: null, NOT: { id } } })
       for (const boot of open) {
-        if (await isAlive(boot.id)) continue
+        if ((await standingOf(boot)) === "alive") continue
         const ended_at = new Date(Date.parse(boot.lease_until) - DURATIONS.leaseMs).toISOString()
         await journal.write([updateAny("boots", { id: boot.id, ended_at: null, lease_until: boot.lease_until }, { ended_at })])
       }
     },
     async end() {
-      clearInterval(timer)
+      if (timer) clearTimeout(timer)
+      timer = null
       await journal.write([updateAny("boots", { id }, { ended_at: new Date().toISOString() })])
     },
   }

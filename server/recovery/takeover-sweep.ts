@@ -8,7 +8,7 @@ export function startTakeoverSweep(deps: SweepDeps) {
     if (running) return
     running = true
     try {
-      const orphaned = await withoutOwner(deps, await leftBehind(deps.db, deps.boot.id, false))
+      const orphaned = await withoutOwner(deps, await leftBehind(deps.db, false))
       if (orphaned.length > 0) await recoverSessions(deps, orphaned)
       await deps.boot.endDead()
     } catch (error) {
@@ -21,14 +21,9 @@ export function startTakeoverSweep(deps: SweepDeps) {
   return { stop: () => clearInterval(timer) }
 }
 
-async function withoutOwner(deps: SweepDeps, left: readonly Left[]): Promise<Left[]> {
-  const rows = await deps.db.session.findMany({
-    where: { id: { in: left.map(({ id }) => id) } },
-    select: { id: true, owner_boot_id: true },
-  })
-  const boots = [...new Set(rows.map((row) => row.owner_boot_id).filter((id): id is string => id !== null))]
+async function withoutOwner({ boot }: SweepDeps, left: readonly Left[]): Promise<Left[]> {
+  const owners = new Set(left.map(({ owner_boot_id }) => owner_boot_id).filter((id): id is string => id !== null))
   const alive = new Set<string>()
-  for (const boot of boots) if (await deps.boot.isAlive(boot)) alive.add(boot)
-  const orphaned = new Set(rows.filter((row) => row.owner_boot_id === null || !alive.has(row.owner_boot_id)).map((row) => row.id))
-  return left.filter(({ id }) => orphaned.has(id))
+  for (const owner of owners) if (await boot.isAlive(owner)) alive.add(owner)
+  return left.filter(({ owner_boot_id }) => owner_boot_id === null || !alive.has(owner_boot_id))
 }

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "boots" ADD COLUMN "fenced_by" TEXT;

@@ -1,0 +1,98 @@
+import { once } from "node:events"
+import { afterEach, describe, expect, test } from "vitest"
+import { DatabaseProxy } from "../support/database-proxy"
+import { agentText, follow, numbers, Rewake } from "../support/server"
+import { readRows } from "../support/sql"
+import { waitUntil } from "../support/wait-until"
+
+/** A lease that expires soon, but not so soon that a busy machine would miss a renewal. */
+const LEASE_MS = 4_000
+const durations = { leaseMs: LEASE_MS, leaseRenewalMs: 500, sweepMs: 200, lastRetryMs: 1_000, queryMs: 1_500 }
+
+describe("two servers whose PostgreSQL is away for longer than their leases", () => {
+  let first: Rewake
+  let second: Rewake
+  let proxy: DatabaseProxy
+  afterEach(async () => {
+    await second?.kill9()
+    await first?.stop()
+    await proxy?.stop()
+  })
+
+  async function twoServers(): Promise<void> {
+    first = await Rewake.start({ database: "postgresql", durations })
+    const through = await DatabaseProxy.start(first.database.url as string)
+    proxy = through.proxy
+    await first.kill9()
+    first.env.DATABASE_URL = through.url
+    await first.boot()
+    second = await first.secondServer()
+  }
+  const leases = () => readRows(first.sqlPlace(), "SELECT id, lease_until, fenced_by FROM boots")
+  const lapsed = async () => (await leases()).every(({ lease_until }) => String(lease_until) < new Date().toISOString())
+  const running = () => [first, second].map(({ child }) => child?.exitCode ?? "running")
+
+  async function sitOut(end: () => unknown): Promise<void> {
+    await waitUntil(lapsed, "both leases to lapse")
+    const lapsedSince = Date.now()
+    await waitUntil(() => Date.now() - lapsedSince > LEASE_MS, "the outage to outlast a lease")
+    await end()
+  }
+
+  test("both go on with their own sessions when it is back, and neither ends", async () => {
+    await twoServers()
+    const ofFirst = await first.createTask("count 250 30")
+    const ofSecond = await second.createTask("count 250 30")
+    const sessions = [ofFirst.session.id, ofSecond.session.id]
+    for (const [i, server] of [first, second].entries())
+      await server.waitForEvent(sessions[i] as string, (event) => event.kind === "message.delta", "the first number")
+    const owners = () => readRows(first.sqlPlace(), "SELECT id, owner_boot_id FROM sessions ORDER BY id")
+    const before = await owners()
+    expect(new Set(before.map((row) => row.owner_boot_id)).size).toBe(2)
+
+    await proxy.close()
+    await sitOut(() => proxy.open())
+    for (const id of sessions) {
+      const log = await first.waitForRuns(id, 1)
+      expect(agentText(log)).toBe(numbers(250))
+      expect(log.map((event) => event.seq)).toEqual(log.map((_, i) => i + 1))
+      expect(log.filter((event) => event.kind === "run.interrupted" || event.kind === "run.adopted")).toEqual([])
+    }
+    expect(await owners()).toEqual(before)
+    expect(running()).toEqual(["running", "running"])
+  })
+
+  test("one that ended meanwhile loses its sessions to the other, one lease after that has renewed its own", async () => {
+    await twoServers()
+    const { session } = await first.createTask("count 2000 40")
+    await first.waitForEvent(session.id, (event) => event.kind === "message.delta", "the first number")
+    const paused = first.child
+    await proxy.close()
+    paused?.kill("SIGSTOP")
+    await sitOut(() => proxy.open())
+    const log = await second.waitForEvent(session.id, (event) => event.kind === "run.adopted", "the other server to take over")
+    expect(log.some((event) => event.kind === "run.interrupted")).toBe(false)
+    const exited = paused ? once(paused, "exit") : null
+    paused?.kill("SIGCONT")
+    expect((await exited)?.[0]).toBe(75)
+    await second.api("POST", `/api/v1/sessions/${session.id}/cancel`)
+    expect(numbers(2000).startsWith(agentText(await second.waitForRuns(session.id, 1)))).toBe(true)
+  })
+
+  test("a server whose connections went silent gives them up, and goes on over new ones", async () => {
+    await twoServers()
+    const { task, session } = await first.createTask("remember quince")
+    await first.waitForRuns(session.id, 1)
+    proxy.goSilent()
+    await sitOut(() => proxy.speakAgain())
+    const viewer = follow(second, session.id)
+    await waitUntil(
+      async () =>
+        (await first.api("POST", `/api/v1/tasks/${task.id}/append`, { message: "recall", client_message_id: "c-1" })).status === 202,
+      "a message to be accepted",
+    )
+    await viewer.until((event) => event.kind === "message.agent" && event.content.includes("quince"), "the answer")
+    expect(running()).toEqual(["running", "running"])
+    expect((await leases()).filter(({ fenced_by }) => fenced_by !== null)).toEqual([])
+  })
+})
