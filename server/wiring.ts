@@ -33,12 +33,12 @@ import {
   signInWithPassword,
 } from "./auth"
 import { type Coordinator, createCoordinator, createReach } from "./execution"
-import { createStandaloneExecutor, type Executors, installPrograms, notConfigured } from "./executors"
+import { createStandaloneExecutor, type Executor, type Executors, installPrograms, notConfigured, placeOf } from "./executors"
 import { createGitCredentials } from "./git-credentials"
 import { noNotices, openJournal, openPostgresNotices, openWriter } from "./journal"
 import { realClock } from "./platform/clock"
 import type { Config } from "./platform/config"
-import { openDatabase } from "./platform/database"
+import { type Database, openDatabase } from "./platform/database"
 import type { Logger } from "./platform/logger"
 import { createMetrics } from "./platform/metrics"
 import { createGateway, type GatewayDeps } from "./realtime"
@@ -78,6 +78,7 @@ export async function createServices(options: {
 }): Promise<Services & { recover: () => Promise<void>; close: () => Promise<void> }> {
   const { config, build, logger, http, publicUrl } = options
   const clock = realClock
+  const alone = isInside(config.data_dir, config.database)
   const db = await openDatabase(config.database)
   const notices =
     config.database.kind === "sqlite"
@@ -91,7 +92,7 @@ export async function createServices(options: {
     db,
     data_dir: config.data_dir,
     logger,
-    alone: isInside(config.data_dir, config.database),
+    alone,
     onFenced: options.onFenced,
     onDatabaseBack: () => coordinator.retryNow(),
   })
@@ -122,6 +123,8 @@ export async function createServices(options: {
   const executors: Executors = {
     standalone: createStandaloneExecutor({
       data_dir: config.data_dir,
+      place_id: placeOf(config.data_dir),
+      shared: !alone,
       programs,
       build: build.id,
       node: process.execPath,
@@ -133,6 +136,9 @@ export async function createServices(options: {
     docker: notConfigured("docker"),
     remote: notConfigured("remote"),
   }
+  const elsewhere = alone ? 0 : await countElsewhere(db, executors.standalone)
+  if (elsewhere > 0)
+    logger.warn({ sessions: elsewhere }, "sessions of this database are at other servers' data folders, and are left to those servers")
   const archives = createArchiveStore(config.archive)
   const coordinator: Coordinator = createCoordinator({
     journal,
@@ -337,6 +343,9 @@ export async function createServices(options: {
     },
   }
 }
+
+const countElsewhere = (db: Database, { place_id }: Executor) =>
+  db.executorRunning.count({ where: { status: { notIn: ["none", "deleted"] }, place_id: { not: place_id, gt: "" } } })
 
 /** The folder's lock is then the database's as well. */
 const isInside = (folder: string, database: Config["database"]) => database.kind === "sqlite" && dirname(database.file) === folder

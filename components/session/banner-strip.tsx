@@ -105,6 +105,13 @@ export function BannerStrip({ banner, agentName, actions, progress = null }: Ban
           This agent doesn't support resuming. Start a new session.
         </Strip>
       )
+    case "on_other_server":
+      return (
+        <Strip glyph="sleep" tone="calm">
+          This session is on another server, which does not answer. Its agent may still be working there. Messages are saved and sent when
+          that server is back.
+        </Strip>
+      )
     case "silent":
       return banner.abandoned ? (
         <Strip glyph="sleep" tone="calm">

@@ -14,6 +14,7 @@ export type Banner =
   | { kind: "not_resumable" }
   | { kind: "sign_in"; details: string; methods: readonly SignInWay[] }
   | { kind: "error"; sentence: string; details: string | null; abandonable: boolean }
+  | { kind: "on_other_server" }
   /** `abandoned`: a person gave it up; it still holds its place. */
   | { kind: "silent"; abandoned: boolean }
   /** Put away or expired: only a person's word brings it back. */
@@ -37,6 +38,7 @@ export function pickBanner({ session, report, transcript, dismissedRun, justWoke
   if (transcript.waking) return { kind: "waking", waking: transcript.waking }
   if (justWoken) return { kind: "woken", waking: justWoken }
   if (!session) return null
+  if (session.on_other_server || report?.on_other_server) return { kind: "on_other_server" }
   // What was asked before it was put away may still say that the files are there.
   if (isPutAway(session.executor_status)) return { kind: "asleep", files: preview?.files.kind === "kept" ? undefined : preview?.files }
   if (signIn && !transcript.run) return { kind: "sign_in", details: signIn.message, methods: signIn.methods }

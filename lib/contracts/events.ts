@@ -139,7 +139,7 @@ export const SessionEvent = z.discriminatedUnion("kind", [
   e("token.revoked", { ...token, reason: z.string() }),
   e("token.expired", token),
 
-  e("executor.starting", { ...executor, runtime: z.string() }),
+  e("executor.starting", { ...executor, runtime: z.string(), place_id: z.string().optional() }),
   e("executor.ready", { ...executor, agentctl_instance_id: z.string(), worktree_path: z.string(), worktree_branch: z.string().nullable() }),
   e("executor.error", { ...executor, reason: z.string(), message: z.string() }),
   e("executor.stopped", { ...executor, reason: z.string() }),

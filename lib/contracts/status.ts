@@ -57,6 +57,8 @@ export const SessionStatusReport = z.object({
   status: SessionStatus,
   agent_profile_id: z.string(),
   executor_status: ExecutorStatus,
+  /** Its files and processes are on a server that does not answer: what became of them is `unknown` until it does. */
+  on_other_server: z.boolean(),
   agent_execution_id: z.string().nullable(),
   runtime: z.string(),
   is_agent_running: z.boolean(),

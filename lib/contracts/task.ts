@@ -19,6 +19,7 @@ export const SessionView = z.object({
   state: SessionState,
   status: SessionStatus,
   executor_status: ExecutorStatus,
+  on_other_server: z.boolean(),
   survival_level: SurvivalLevel,
   worktree_branch: z.string().nullable(),
   last_seq: z.number().int(),

@@ -42,7 +42,16 @@ export const KILL_POINTS = {
     "pty.spawned",
   ],
   /** Of the server, on the way of an expired executor into its archive and back. */
-  put_away: ["reap.claimed", "reap.stopped", "reap.packed", "reap.deleted", "reap.discarded", "restore.accepted", "restore.unpacked"],
+  put_away: [
+    "reap.claimed",
+    "reap.stopped",
+    "reap.packed",
+    "reap.deleted",
+    "reap.discarded",
+    "restore.accepted",
+    "restore.unpacked",
+    "restore.told",
+  ],
 } as const
 export type KillPoint = (typeof KILL_POINTS)[keyof typeof KILL_POINTS][number]
 

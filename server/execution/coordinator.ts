@@ -3,7 +3,7 @@ import { isTerminalState, type SessionState } from "../../lib/contracts/status"
 import type { Runtime } from "../../lib/contracts/task"
 import { DURATIONS } from "../../lib/host/durations"
 import { killPoint } from "../../lib/host/kill-point"
-import { type AgentctlClient, DaemonUnreachable } from "../executors"
+import { type AgentctlClient, DaemonUnreachable, type PlacedExecutor } from "../executors"
 import { isConflict, update } from "../journal"
 import type { Session } from "../platform/database"
 import { createKeyedQueue } from "../platform/keyed-queue"
@@ -36,7 +36,7 @@ export function createCoordinator(deps: ExecutionDeps) {
     const owner = session.owner_boot_id
     if (held && owner === deps.boot_id && session.owner_epoch === held.owned.epoch) return held
     const takeOver = owner === null || takeFromLiveOwner ? [] : await deps.takeOverFrom(owner)
-    if (takeOver === null) return null
+    if (takeOver === null || !(await isHere(session))) return null
     const epoch = session.owner_epoch + 1
     try {
       await deps.journal.write([
@@ -64,6 +64,12 @@ export function createCoordinator(deps: ExecutionDeps) {
     }
     owned.set(session.id, live)
     return live
+  }
+
+  /** A session of another place is left to the server that is there, also while that one is away: its daemon may be at work. */
+  async function isHere({ id, runtime }: Session): Promise<boolean> {
+    const executor = await deps.db.executorRunning.findUnique({ where: { session_id: id } })
+    return executor !== null && deps.executors[runtime as Runtime].isHere(executor)
   }
 
   const attachTo = (live: Live, client: AgentctlClient, spoolId: string) =>
@@ -152,8 +158,11 @@ export function createCoordinator(deps: ExecutionDeps) {
       if (!live) return deps.askOwner(sessionId, { wake: options.wake ?? false, fresh, sign_in })
       live.cancelled = false
       // A daemon that was silent is asked before anything is tried: failing now would only say what is known.
-      if ((!held || live.silent) && loaded.session.spool_id !== null) {
-        if ((await recoverNow(sessionId)) === "undecided") return
+      if (live.silent || (!held && loaded.session.spool_id !== null)) {
+        if ((await recoverNow(sessionId)) === "undecided") {
+          if (options.wake) live.whenDecided ??= async () => true
+          return
+        }
         loaded = (await loadSession(deps.db, sessionId)) ?? loaded
       }
       if (live.reader) await settleOptions(deps, live, live.reader.client)
@@ -170,7 +179,7 @@ export function createCoordinator(deps: ExecutionDeps) {
       // One fresh start was asked for; looking at the queue again must not make it two.
       fresh = false
       sign_in = null
-      if (!attached) return probeOnIfUnreachable(live)
+      if (!attached) return probeOnIfUnreachable(live, options)
       await settleOptions(deps, live, attached.client)
       if (!prompt) return
       const daemon = await attached.client.session(sessionId)
@@ -183,9 +192,12 @@ export function createCoordinator(deps: ExecutionDeps) {
   }
 
   /** An executor that could not be reached may be there in a moment, and nobody else would look. */
-  async function probeOnIfUnreachable(live: Live) {
+  async function probeOnIfUnreachable(live: Live, { wake = false }: PumpOptions) {
     const executor = await deps.db.executorRunning.findUnique({ where: { session_id: live.owned.ref.id } })
-    if (executor?.status === "error" && executor.error_code === "unreachable") retryLater(live)
+    if (executor?.status !== "error" || executor.error_code !== "unreachable") return
+    // What was asked for is still wanted then, also where no message waits that would ask for it again.
+    if (wake) live.whenDecided = async () => true
+    retryLater(live)
   }
 
   /** An agent had this very message in a life this journal does not know. It is not sent twice; a person decides. */
@@ -261,6 +273,8 @@ export function createCoordinator(deps: ExecutionDeps) {
       })
     },
     isSilent: (sessionId: string) => owned.get(sessionId)?.silent ?? false,
+    isHere: (executor: PlacedExecutor & { runtime: string }) => deps.executors[executor.runtime as Runtime].isHere(executor),
+    isBootAlive: deps.isBootAlive,
     /** How far the files of a session that is being restored are; null when none is. */
     restoreProgress: (sessionId: string) => owned.get(sessionId)?.restoring ?? null,
     ownedSessions: () => [...owned.keys()],
@@ -289,7 +303,7 @@ export function createCoordinator(deps: ExecutionDeps) {
         const session = await deps.db.session.findUnique({ where: { id: sessionId } })
         if (!session) return
         const live = await own(session)
-        if (!live) throw new AppError("CONFLICT", "Another server is working on this session.", {})
+        if (!live) throw notOurs()
         await abandon(deps, live)
         live.retries = 0
         retryLater(live)
@@ -301,7 +315,7 @@ export function createCoordinator(deps: ExecutionDeps) {
         const loaded = await loadSession(deps.db, sessionId)
         if (!loaded) return
         const live = await own(loaded.session)
-        if (!live) throw new AppError("CONFLICT", "Another server is working on this session.", {})
+        if (!live) throw notOurs()
         const client = await deps.executors[loaded.executor.runtime as Runtime].reconnect(loaded.executor)
         if (client) await refusalIsFinal(client.stopAgent(sessionId, live.owned.epoch))
       }),
@@ -334,7 +348,7 @@ export function createCoordinator(deps: ExecutionDeps) {
         if (!loaded) return
         // Left to an owner that is another server, nobody would do it: the epoch raised here fences whatever that one still does.
         const live = await own(loaded.session, { takeFromLiveOwner: true })
-        if (!live) throw new AppError("CONFLICT", "Another server is working on this session.", {})
+        if (!live) throw notOurs()
         await live.reader?.stop()
         owned.delete(sessionId)
         if (loaded.session.spool_id === null) return
@@ -374,6 +388,8 @@ export function createCoordinator(deps: ExecutionDeps) {
   }
 }
 export type Coordinator = ReturnType<typeof createCoordinator>
+
+const notOurs = () => new AppError("CONFLICT", "This session is on another server.", {})
 
 const answers = (client: AgentctlClient, sessionId: string) =>
   client.session(sessionId).then(

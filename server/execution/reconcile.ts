@@ -3,7 +3,7 @@ import type { InterruptionReason, SessionState } from "../../lib/contracts/statu
 import type { Runtime } from "../../lib/contracts/task"
 import { killPoint } from "../../lib/host/kill-point"
 import { type AgentctlClient, DaemonRefused } from "../executors"
-import { updateAny } from "../journal"
+import { parseRow, updateAny } from "../journal"
 import type { ExecutionDeps, Live } from "./context"
 import { closeOpenRun, handOverAgain } from "./deliver"
 import { dismissForgetful } from "./forgotten"
@@ -12,6 +12,7 @@ import { foundRun } from "./interpret"
 import { NOTHING_OPEN } from "./open-items"
 import { stillOwned } from "./ownership"
 import { receipt } from "./receipt"
+import { unpackedBefore } from "./restore-files"
 import { type LoadedSession, loadSession, toFacts } from "./session-facts"
 import { type ReceiptProcess, settleTerminals } from "./terminals"
 import type { Attach } from "./wake"
@@ -31,7 +32,9 @@ export async function reconcile(deps: ExecutionDeps, live: Live, attach: Attach)
   // Nothing runs in a place whose files are still in their archive. What a daemon has of it may be half unpacked: called ready
   // now, the archive would be forgotten. Waking begins with the archive.
   if (loaded.session.spool_id === null || loaded.executor.restore_archive_id !== null) {
-    await settleState(deps, live)
+    const { status, error_code } = loaded.executor
+    if (status !== "error" || error_code !== "unreachable") await settleState(deps, live)
+    else if (!(await isReachableAgain(deps, live, loaded))) return "undecided"
     return "at_rest"
   }
 
@@ -65,13 +68,34 @@ export async function reconcile(deps: ExecutionDeps, live: Live, attach: Attach)
   const terminals = await settleTerminals(deps, live, client, daemon.workspace_path)
   // Nothing was running when the last server went: there is nothing to account for.
   if ((!live.accounted && (wasUp || terminals.kept.length > 0)) || terminals.ended.length > 0) {
-    await writeReceipt(deps, live, client, { wasUp, processes: [...terminals.kept, ...terminals.ended], started })
+    await writeReceipt(deps, live, client, loaded, { wasUp, processes: [...terminals.kept, ...terminals.ended], started })
   }
   live.accounted = true
   await noteExecutor(deps, live, loaded, client, daemon)
   // An adopted run goes on: there is nothing to settle.
   if (outcome !== "adopted") await settleState(deps, live)
   return outcome === "at_rest" && daemon.agent?.state === "ready" ? "adopted" : outcome
+}
+
+/**
+ * A daemon that did not answer when the session's first start, or its restore, needed it. Nothing runs there that could be adopted:
+ * the session is at rest again, and whoever asked for the start may have it.
+ */
+async function isReachableAgain(deps: ExecutionDeps, live: Live, { executor }: LoadedSession): Promise<boolean> {
+  const found = await deps.executors[executor.runtime as Runtime].probe(executor)
+  live.silent = found.kind === "unknown"
+  if (live.silent) return false
+  const loaded = await loadSession(deps.db, live.owned.ref.id)
+  const state = loaded?.session.state as SessionState | undefined
+  await deps.journal.commit({
+    session: live.owned.ref,
+    guards: [stillOwned(live.owned)],
+    events: [
+      { kind: "executor.stopped", executor_id: executor.id, reason: "reachable_again" },
+      ...(state === "ERROR" ? [{ kind: "session.state_changed", from: state, to: "WAITING_FOR_INPUT", cause: "reconciled" } as const] : []),
+    ],
+  })
+  return true
 }
 
 /** Only a restored backup knows less than the daemon; the calls to it would be refused for ever. */
@@ -88,20 +112,32 @@ async function writeReceipt(
   deps: ExecutionDeps,
   live: Live,
   client: AgentctlClient,
+  { executor }: LoadedSession,
   found: { wasUp: boolean; processes: ReceiptProcess[]; started: number },
 ): Promise<void> {
   const { id } = live.owned.ref
   const kept = (await client.session(id)).agent?.state === "ready"
+  // Its server ended between the start of its agent and the receipt of the restore: this is that receipt.
+  const unpacked = kept ? await unpackedBefore(deps, executor) : null
   const event = await receipt(deps, id, {
-    receipt_kind: "recover",
+    receipt_kind: unpacked ? "restore" : "recover",
     level: kept ? "L4" : "L2",
-    agent_memory: kept ? "kept" : "none",
-    files: "kept",
+    agent_memory: unpacked ? await memoryOfNewest(deps, id) : kept ? "kept" : "none",
+    files: unpacked ?? "kept",
     processes: [...(found.wasUp || kept ? [{ what: "agent", outcome: kept ? "kept" : "ended" } as const] : []), ...found.processes],
     took_ms: Math.round(performance.now() - found.started),
     attempts: [{ strategy: "adopt", outcome: kept ? "ok" : "agent_gone" }],
   })
   await deps.journal.commit({ session: live.owned.ref, guards: [stillOwned(live.owned)], events: [event] })
+}
+
+/** How the agent that runs now came by its memory. */
+async function memoryOfNewest({ db }: ExecutionDeps, session_id: string): Promise<"native" | "injected" | "none"> {
+  const row = await db.sessionEvent.findFirst({ where: { session_id, kind: "agent.started" }, orderBy: { seq: "desc" } })
+  const started = row && parseRow(row)
+  if (started?.kind !== "agent.started") return "none"
+  const { strategy } = started
+  return strategy === "loaded" || strategy === "resumed" ? "native" : strategy === "injected" ? "injected" : "none"
 }
 
 async function findDaemon(deps: ExecutionDeps, live: Live, { executor }: LoadedSession): Promise<AgentctlClient | null> {

@@ -7,12 +7,12 @@ import type { Runtime } from "../../lib/contracts/task"
 import { holdsCredentials } from "../../lib/host/git-url"
 import { type AgentctlClient, LaunchFailed } from "../executors"
 import { type Change, updateAny } from "../journal"
-import type { Task } from "../platform/database"
+import type { ExecutorRunning, Task } from "../platform/database"
 import { hadAgent } from "../status"
 import type { Attached, ExecutionDeps, Live } from "./context"
 import { dismissForgetful } from "./forgotten"
 import { stillOwned } from "./ownership"
-import { restoreFiles } from "./restore-files"
+import { restoreFiles, unpackedBefore } from "./restore-files"
 import { type LoadedSession, loadSession } from "./session-facts"
 import { describeFailure, startAgent } from "./start-agent"
 
@@ -47,8 +47,7 @@ export async function wake(
 
   const atRest = live.reader !== null && executor.status === "ready" && executor.agent_execution_id !== null && !startsAnew
   if (!atRest) {
-    const starting: NewEvent[] =
-      executor.status === "ready" ? [] : [{ kind: "executor.starting", executor_id: executor.id, runtime: executor.runtime }]
+    const starting: NewEvent[] = executor.status === "ready" ? [] : [startingAt(deps, executor)]
     await commit([...enter("STARTING", "wake"), ...starting])
   }
   try {
@@ -83,6 +82,12 @@ export async function wake(
   }
 }
 
+/** Says where before anything is launched there: a server elsewhere must never take a daemon it cannot see for dead. */
+function startingAt({ executors }: ExecutionDeps, { id, runtime }: ExecutorRunning): NewEvent {
+  const { place_id } = executors[runtime as Runtime]
+  return { kind: "executor.starting", executor_id: id, runtime, ...(place_id === null ? {} : { place_id }) }
+}
+
 async function raiseExecutor(
   deps: ExecutionDeps,
   live: Live,
@@ -98,7 +103,10 @@ async function raiseExecutor(
   const client = await deps.executors[executor.runtime as Runtime].launch(executor)
   const workspace = workspaceSpec(deps.data_dir, task, loaded)
   const git_credential = await credentialFor(deps, ref.user_id, loaded, workspace)
-  const restored = (await restoreFiles(deps, live, loaded, client, { workspace, git_credential }, commit)) ?? rebuilt(loaded, workspace)
+  const restored =
+    (await restoreFiles(deps, live, loaded, client, { workspace, git_credential }, commit)) ??
+    (await unpackedBefore(deps, executor)) ??
+    rebuilt(loaded, workspace)
   const daemon = await client.putSession(ref.id, epoch, { generation: executor.generation, workspace, git_credential })
   const attached = await attach(live, client, daemon.spool_id)
   await attached.reader.caughtUpTo(daemon.head)

@@ -7,6 +7,8 @@ export type Executors = Record<Runtime, Executor>
 export const notConfigured = (runtime: Runtime): Executor => {
   const why = `The ${runtime} runtime is not set up on this server.`
   return {
+    place_id: null,
+    isHere: () => true,
     launch: async () => {
       throw new LaunchFailed("runtime_unavailable", why)
     },

@@ -8,15 +8,21 @@ import { killPoint } from "../../lib/host/kill-point"
 import { isSameProcess } from "../../lib/host/process-identity"
 import type { Logger } from "../platform/logger"
 import { type AgentctlClient, createAgentctlClient } from "./agentctl-client"
-import { type Executor, LaunchFailed, type Probe } from "./executor"
+import { type Executor, LaunchFailed, type PlacedExecutor, type Probe } from "./executor"
 
 /** A daemon not healthy by then is reported as failed; the session stays open for another try. */
 const LAUNCH_TIMEOUT_MS = 20_000
 /** agentctl's exit code when another daemon holds the folder. */
 const FOLDER_IS_LOCKED = 3
 
+const ELSEWHERE = "this session is on another server"
+
 type Options = {
   data_dir: string
+  /** See place.ts. */
+  place_id: string
+  /** Other servers may use the same database. Where none can, every session is here, whatever its row says. */
+  shared: boolean
   programs: string
   build: string
   node: string
@@ -30,6 +36,13 @@ type Options = {
 export function createStandaloneExecutor(options: Options): Executor {
   const file = join(options.data_dir, "run", "agentctl.json")
   let launching: Promise<AgentctlClient> | null = null
+
+  /** A row of before places were recorded belongs to the folder whose daemon keeps its spool. */
+  function isHere({ session_id, place_id, agentctl_instance_id }: PlacedExecutor): boolean {
+    if (!options.shared) return true
+    if (place_id !== null) return place_id === options.place_id
+    return agentctl_instance_id === null || existsSync(join(options.data_dir, "sessions", `${session_id}.messages.jsonl`))
+  }
 
   async function probe(): Promise<Probe> {
     const published = readPublished(file)
@@ -78,10 +91,15 @@ export function createStandaloneExecutor(options: Options): Executor {
   }
 
   return {
-    launch,
-    probe,
-    async reconnect() {
-      const found = await probe()
+    place_id: options.place_id,
+    isHere,
+    async launch(executor) {
+      if (!isHere(executor)) throw new LaunchFailed("unreachable", `${ELSEWHERE}; it was left alone`)
+      return launch()
+    },
+    probe: async (executor) => (isHere(executor) ? probe() : { kind: "unknown", why: ELSEWHERE }),
+    async reconnect(executor) {
+      const found: Probe = isHere(executor) ? await probe() : { kind: "unknown", why: ELSEWHERE }
       return found.kind === "alive" ? found.client : null
     },
     async stop() {

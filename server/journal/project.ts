@@ -25,6 +25,7 @@ export function project(event: NewEvent, at: Place): Change[] {
       return [
         update("executors_running", executor, {
           status: "none",
+          place_id: null,
           agentctl_instance_id: null,
           agent_execution_id: null,
           resume_token: null,
@@ -35,6 +36,7 @@ export function project(event: NewEvent, at: Place): Change[] {
           agent_options: null,
           agent_sign_in: null,
           restore_archive_id: null,
+          unpacked: null,
           executor_deleted_at: null,
           workspace_path: null,
           worktree_path: null,
@@ -170,7 +172,15 @@ export function project(event: NewEvent, at: Place): Change[] {
       return [update("resume_tokens", { id: event.resume_token_id, state: "live" }, { state: "expired" })]
 
     case "executor.starting":
-      return [update("executors_running", executor, { status: "starting", error_code: null, error_message: null, updated_at: at.ts })]
+      return [
+        update("executors_running", executor, {
+          status: "starting",
+          ...(event.place_id === undefined ? {} : { place_id: event.place_id }),
+          error_code: null,
+          error_message: null,
+          updated_at: at.ts,
+        }),
+      ]
     case "executor.ready":
       return [
         update("executors_running", executor, {
@@ -222,11 +232,22 @@ export function project(event: NewEvent, at: Place): Change[] {
           executor_name: null,
           executor_deleted_at: null,
           restore_archive_id: event.archive_id,
+          unpacked: null,
+          // An archive can be unpacked anywhere; what is only taken back is where it was.
+          ...(event.archive_id === null ? {} : { place_id: null, agentctl_instance_id: null }),
           error_code: null,
           error_message: null,
           updated_at: at.ts,
         }),
       ]
+    case "archive.restored": {
+      const { archive_id, bytes, files } = event
+      return [update("executors_running", executor, { unpacked: JSON.stringify({ archive_id, bytes, files }) })]
+    }
+    case "recovery.receipt":
+      return event.receipt_kind === "restore"
+        ? [updateAny("executors_running", { ...executor, unpacked: { not: null } }, { unpacked: null })]
+        : []
     case "archive.failed":
       return [updateAny("executors_running", { ...executor, status: "reaping" }, { status: "stopped", updated_at: at.ts })]
     case "executor.deleted":

@@ -1,5 +1,6 @@
 import type { AgentRegistry } from "../agents"
 import { type Coordinator, type LoadedSession, loadSession } from "../execution"
+import type { PlacedExecutor } from "../executors"
 import { insert, type Journal } from "../journal"
 import type { Clock } from "../platform/clock"
 import type { Config } from "../platform/config"
@@ -33,7 +34,7 @@ type Outcome = { session_id: string; outcome: string; took_ms: number; error?: s
  */
 export async function bootSweep(deps: SweepDeps, note: string | null): Promise<void> {
   const started = deps.clock.now()
-  const left = await leftBehind(deps.db, deps.autoResume.mode === "all")
+  const left = await leftBehind(deps, deps.autoResume.mode === "all")
   const outcomes = await recoverSessions(
     deps,
     left.filter(({ owner_boot_id }) => owner_boot_id !== deps.boot.id),
@@ -126,6 +127,8 @@ async function comebackOf(deps: SweepDeps, id: string, was_up: boolean): Promise
   const loaded = await loadSession(deps.db, id)
   if (!loaded || loaded.executor.agent_execution_id !== null) return "none"
   const { session, executor } = loaded
+  // Cut short while its files were being unpacked, which a person had asked for.
+  if (was_up && executor.restore_archive_id !== null) return "wanted"
   const plan = planAsItStands(comebackFacts(executor, deps.agents.get(session.agent).history_context_injection))
   if (plan.kind === "impossible") return "impossible"
   const wanted = mayAutoResume(deps.autoResume, {
@@ -160,13 +163,18 @@ const ASLEEP = `SELECT "session_id" AS "id" FROM "executors_running" WHERE "stat
  * What cannot wait until somebody looks: open runs, agents that were up or starting, waiting prompts, executors that did not answer.
  * A session that sleeps is none of these, and is reconciled when it is resumed. Each by index: the time does not grow with history.
  */
-export async function leftBehind(db: Database, everyone: boolean): Promise<Left[]> {
-  const rows = await db.$queryRawUnsafe<{ id: string; owner_boot_id: string | null; was_up: number | bigint }[]>(
-    `SELECT s."id", s."owner_boot_id", MAX(d."was_up") AS "was_up" FROM (
-      ${union(UP, 1)} UNION ALL ${union(everyone ? [...DUE, ASLEEP] : DUE, 0)}
-    ) d JOIN "sessions" s ON s."id" = d."id" GROUP BY s."id", s."owner_boot_id"`,
+export async function leftBehind({ db, coordinator }: SweepDeps, everyone: boolean): Promise<Left[]> {
+  const rows = await db.$queryRawUnsafe<(Omit<Left, "was_up"> & PlacedExecutor & { runtime: string; was_up: number | bigint })[]>(
+    `SELECT s."id", s."owner_boot_id", d."was_up", e."session_id", e."runtime", e."place_id", e."agentctl_instance_id" FROM (
+      SELECT "id", MAX("was_up") AS "was_up" FROM (
+        ${union(UP, 1)} UNION ALL ${union(everyone ? [...DUE, ASLEEP] : DUE, 0)}
+      ) found GROUP BY "id"
+    ) d JOIN "sessions" s ON s."id" = d."id" JOIN "executors_running" e ON e."session_id" = s."id"`,
   )
-  return rows.map((row) => ({ ...row, was_up: Number(row.was_up) === 1 }))
+  // What is at another place is left to the server that is there.
+  return rows
+    .filter((row) => coordinator.isHere(row))
+    .map(({ id, owner_boot_id, was_up }) => ({ id, owner_boot_id, was_up: Number(was_up) === 1 }))
 }
 const union = (selects: readonly string[], was_up: 0 | 1) =>
   selects.map((select) => `SELECT "id", ${was_up} AS "was_up" FROM (${select}) q`).join(" UNION ALL ")

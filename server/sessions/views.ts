@@ -23,10 +23,23 @@ export function createViews({ db, clock, config, coordinator, agents }: SessionD
       db.executorRunning.findMany({ where: { session_id: { in: ids } } }),
       db.resumeToken.findMany({ where: { session_id: { in: ids }, state: "live" }, orderBy: { minted_at: "asc" } }),
     ])
-    return sessions.flatMap((session) => {
+    const rows: SessionRows[] = []
+    const alive = new Map<string, boolean>()
+    for (const session of sessions) {
       const executor = executors.find((row) => row.session_id === session.id)
-      return executor ? [{ session, executor, tokens: tokens.filter((token) => token.session_id === session.id) }] : []
-    })
+      if (!executor) continue
+      const on_other_server = !coordinator.isHere(executor) && !(await isOwned(session, alive))
+      rows.push({ session, executor, tokens: tokens.filter((token) => token.session_id === session.id), on_other_server })
+    }
+    return rows
+  }
+
+  /** Looked up once for all sessions of a boot. */
+  async function isOwned({ owner_boot_id: boot }: Session, known: Map<string, boolean>): Promise<boolean> {
+    if (boot === null) return false
+    const alive = known.get(boot) ?? (await coordinator.isBootAlive(boot))
+    known.set(boot, alive)
+    return alive
   }
 
   async function tasks(page: readonly Task[]): Promise<TaskView[]> {
@@ -56,7 +69,8 @@ export function createViews({ db, clock, config, coordinator, agents }: SessionD
     await coordinator.healStarting(row)
     const [rows] = await rowsOf([row])
     const { executor } = rows as SessionRows
-    const report = toStatusReport(rows as SessionRows, world(), workspaceOf(executor))
+    const workspace = coordinator.isHere(executor) ? workspaceOf(executor) : isPutAway(executor) ? "archived" : "present"
+    const report = toStatusReport(rows as SessionRows, world(), workspace)
     // A task whose time is up stays asleep until somebody writes to it, and is asked whether it shall go on.
     return report.needs_resume && (await hasExpired(row)) ? { ...report, needs_resume: false } : report
   }

@@ -15,7 +15,13 @@ import { comebackFacts } from "./plan-resume"
 import { type Outlook, type OutlookFacts, resumeOutlook } from "./resume-outlook"
 
 /** Rows of one session, read together. */
-export type SessionRows = { session: Session; executor: ExecutorRunning; tokens: readonly ResumeToken[] }
+export type SessionRows = {
+  session: Session
+  executor: ExecutorRunning
+  tokens: readonly ResumeToken[]
+  /** Its place is another server's, and no server that owns it answers from there. */
+  on_other_server: boolean
+}
 
 /** What the rows cannot know. */
 export type ViewWorld = {
@@ -28,8 +34,8 @@ export type ViewWorld = {
   expire_hours: Record<TaskType, number>
 }
 
-const executorStatus = ({ session, executor }: SessionRows, world: ViewWorld): ExecutorStatus =>
-  world.isSilent(session.id) ? "unknown" : (executor.status as ExecutorStatus)
+const executorStatus = ({ session, executor, on_other_server }: SessionRows, world: ViewWorld): ExecutorStatus =>
+  on_other_server || world.isSilent(session.id) ? "unknown" : (executor.status as ExecutorStatus)
 
 export const interruptionOf = (session: Session) => (session.interruption ? Interruption.parse(JSON.parse(session.interruption)) : null)
 
@@ -83,6 +89,7 @@ export function toSessionView(rows: SessionRows, world: ViewWorld): SessionView 
     state: session.state as SessionState,
     status: statusOf(rows, world.now),
     executor_status: executorStatus(rows, world),
+    on_other_server: rows.on_other_server,
     survival_level: outlookOf(rows, world, isPutAway(executor) ? "archived" : executor.workspace_path ? "present" : "none").survival_level,
     worktree_branch: executor.worktree_branch,
     last_seq: session.last_seq,
@@ -101,6 +108,7 @@ export function toStatusReport(rows: SessionRows, world: ViewWorld, workspace: O
     status: statusOf(rows, world.now),
     agent_profile_id: session.agent,
     executor_status: executorStatus(rows, world),
+    on_other_server: rows.on_other_server,
     agent_execution_id: executor.agent_execution_id,
     runtime: session.runtime,
     ...outlookOf(rows, world, workspace),

@@ -56,7 +56,7 @@ describe.each(DATABASES)("a task expires and its executor is archived, on %s", (
   const statusOf = async (id: string) => (await rewake.api<SessionStatusReport>("GET", `/api/v1/sessions/${id}/status`)).body
   const gone = (path: string) => waitUntil(() => !existsSync(path), "the folder to be gone")
 
-  test("[L2] agentctl is killed while the files come back: they come all the same, and the message is answered once", async () => {
+  test("agentctl killed while the files are unpacked: the restore is retried by itself, the message answered once", async () => {
     rewake = await start({ database })
     const { task, session } = await rewake.createTask("remember sallow")
     await rewake.waitForRuns(session.id, 1)
@@ -69,13 +69,8 @@ describe.each(DATABASES)("a task expires and its executor is archived, on %s", (
     await waitUntil(() => existsSync(`${folder}.restoring`), "the files on their way")
     rewake.killDaemon()
 
-    await waitUntil(async () => {
-      const { state } = await rewake.session(session.id)
-      if (state === "ERROR") await rewake.api("POST", `/api/v1/sessions/${session.id}/resume`, {})
-      return (await rewake.events(session.id)).filter((event) => event.kind === "run.completed").length === 2
-    }, "the answer")
+    const log = await rewake.waitForRuns(session.id, 2)
     expect(readFileSync(join(folder, "large.bin")).equals(large)).toBe(true)
-    const log = await rewake.events(session.id)
     expect(agentText(log)).toContain("sallow")
     expect(log.filter((event) => event.kind === "message.user" && event.content === "recall")).toHaveLength(1)
   })

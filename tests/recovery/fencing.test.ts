@@ -195,6 +195,23 @@ describe("a daemon that is silent", () => {
     )
   })
 
+  test("a first message accepted while it is silent is delivered, without anybody's help, when it speaks again", async () => {
+    rewake = await start({ durations })
+    await rewake.waitForRuns((await rewake.createTask("hello")).session.id, 1)
+    const { pid } = rewake.daemon()
+    process.kill(pid, "SIGSTOP")
+    const { session } = await rewake.createTask("count 5 1")
+    try {
+      const log = await rewake.waitForEvent(session.id, (event) => event.kind === "executor.error", "the silence to be noticed")
+      expect(log.find((event) => event.kind === "executor.error")).toMatchObject({ reason: "unreachable" })
+      await waitUntil(async () => (await rewake.session(session.id)).executor_status === "unknown", "a second look at the silent daemon")
+    } finally {
+      process.kill(pid, "SIGCONT")
+    }
+    expect(agentText(await rewake.waitForRuns(session.id, 1))).toBe(numbers(5))
+    expect(await rewake.session(session.id)).toMatchObject({ state: "WAITING_FOR_INPUT", executor_status: "ready" })
+  })
+
   test("[7] is noticed by a server that is running, too, and goes on when it speaks again", async () => {
     rewake = await start({ durations })
     const { session } = await rewake.createTask("count 100 30")

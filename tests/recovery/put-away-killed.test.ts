@@ -15,7 +15,9 @@ const start = useServers()
 
 let rewake: Rewake
 
-const isOfRestore = (point: string) => point.startsWith("restore.")
+/** An agent started by a restore has no receipt yet at the last of these. */
+const POINTS = [...KILL_POINTS.put_away, "resume.agent_up"] as const
+const isOfRestore = (point: string) => point.startsWith("restore.") || point.startsWith("resume.")
 
 /** Files are somewhere, always: in their folder, or in an archive that was verified. */
 async function filesAreSafe(folder: string): Promise<boolean> {
@@ -37,7 +39,7 @@ describe.each([
   ["the server", false],
   ["server and agentctl together", true],
 ] as const)("%s killed while a task is archived or restored", (_who, also) => {
-  test.each(KILL_POINTS.put_away)("[7] at %s: files and memory come back, the message is delivered once", async (point) => {
+  test.each(POINTS)("[7] at %s: files and memory come back, the message is delivered once", async (point) => {
     rewake = await start({ armed: true })
     const { task, session } = await rewake.createTask("remember walnut")
     await rewake.waitForRuns(session.id, 1)
@@ -62,5 +64,7 @@ describe.each([
     expect(readFileSync(join(folder, "a.txt"), "utf8")).toBe("precious")
     expect(log.filter((event) => event.kind === "message.user" && event.content === "recall")).toHaveLength(1)
     expect(heardByAgents(rewake)).toEqual(["remember walnut", "recall"])
+    const receipts = log.filter((event) => event.kind === "recovery.receipt" && event.receipt_kind === "restore")
+    if (isOfRestore(point)) expect(receipts).toMatchObject([{ agent_memory: "native", files: { archive: { files: expect.any(Number) } } }])
   })
 })

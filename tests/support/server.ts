@@ -127,6 +127,16 @@ export class Rewake {
     return second
   }
 
+  /** A further server over the same database, with a data folder and a daemon of its own. */
+  async serverElsewhere(): Promise<Rewake> {
+    const dataDir = mkdtempSync(join(tmpdir(), "rewake-"))
+    const env = { ...this.env, PORT: String(await freePort()) }
+    const other = new Rewake(dataDir, { ...this.database, drop: async () => {} }, env, this.dist, this.umask)
+    await other.boot()
+    other.token = this.token
+    return other
+  }
+
   /** kill -9, as a crash would; returns when the process is really gone. */
   async kill9(): Promise<void> {
     const child = this.child

@@ -255,6 +255,7 @@ function createWriter(seed: number, random: Random, setting: Setting) {
       "reap.discarded": () => [arm, expire()],
       "restore.accepted": () => [expire(), arm, send(text(), where)],
       "restore.unpacked": () => [expire(), arm, send(text(), where)],
+      "restore.told": () => [expire(), arm, send(text(), where)],
     }
     return [...leadsThere[point](), ...(random.chance(0.8) ? [reached] : [])]
   }

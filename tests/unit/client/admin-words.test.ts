@@ -9,6 +9,7 @@ const session = (over: Partial<AdminSession> = {}): AdminSession => ({
   status: "idle",
   agent_profile_id: "demo",
   executor_status: "ready",
+  on_other_server: false,
   agent_execution_id: null,
   runtime: "standalone",
   is_agent_running: false,

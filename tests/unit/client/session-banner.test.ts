@@ -25,6 +25,12 @@ test("a session at rest has none", () => {
   expect(banner({})).toBeNull()
 })
 
+test("a session on another server says so, whatever else is wrong with it, and offers nothing that would harm it", () => {
+  const session = { on_other_server: true, executor_status: "unknown", state: "ERROR" } as const
+  expect(banner({ session })).toEqual({ kind: "on_other_server" })
+  expect(banner({ report: { on_other_server: true, executor_status: "unknown" } })).toEqual({ kind: "on_other_server" })
+})
+
 test("an interrupted run is offered until it is put aside", () => {
   expect(banner({ transcript: { interrupted } })).toMatchObject({
     kind: "interrupted",

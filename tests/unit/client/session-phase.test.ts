@@ -10,6 +10,7 @@ const session = (over: Partial<SessionView> = {}): SessionView => ({
   state: "WAITING_FOR_INPUT",
   status: "idle",
   executor_status: "ready",
+  on_other_server: false,
   survival_level: "L4",
   worktree_branch: null,
   last_seq: 1,

@@ -1,0 +1,77 @@
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { afterEach, describe, expect, test } from "vitest"
+import type { SessionStatusReport } from "../../lib/contracts/status"
+import type { SessionView } from "../../lib/contracts/task"
+import { agentText, numbers, Rewake } from "../support/server"
+import { readRows } from "../support/sql"
+import { waitUntil } from "../support/wait-until"
+
+const durations = { leaseMs: 3_000, leaseRenewalMs: 500, sweepMs: 200, lastRetryMs: 1_000 }
+
+describe("two servers over one PostgreSQL, each with its own data folder and daemon", () => {
+  let first: Rewake
+  let second: Rewake
+  afterEach(async () => {
+    await second?.stop()
+    await first?.stop()
+  })
+  const startBoth = async () => {
+    first = await Rewake.start({ database: "postgresql", durations })
+    second = await first.serverElsewhere()
+  }
+  const statusOf = async (id: string) => (await second.api<SessionStatusReport>("GET", `/api/v1/sessions/${id}/status`)).body
+  /** Its sweeps and probes have had every occasion to do harm by then: more than a lease has passed since it could judge the other. */
+  async function leftAlone(id: string): Promise<SessionStatusReport> {
+    await waitUntil(async () => (await statusOf(id)).on_other_server, "the other server's absence to be noticed")
+    const since = Date.now()
+    await waitUntil(() => Date.now() - since > durations.leaseMs + 2 * durations.sweepMs, "a lease to pass")
+    return statusOf(id)
+  }
+
+  test("a run of a killed server is left to its own daemon, shown as unknown, and adopted when that server is back", async () => {
+    await startBoth()
+    const { session } = await first.createTask("count 500 25")
+    await first.waitForEvent(session.id, (event) => event.kind === "message.delta", "the first number")
+    const owner = async () => (await readRows(first.sqlPlace(), "SELECT owner_boot_id, owner_epoch FROM sessions"))[0]
+    const before = await owner()
+    await first.kill9()
+
+    const report = await leftAlone(session.id)
+    expect(report).toMatchObject({ state: "RUNNING", status: "running", executor_status: "unknown", needs_resume: false })
+    expect((await second.api<SessionView>("GET", `/api/v1/sessions/${session.id}`)).body.on_other_server).toBe(true)
+    expect(await owner()).toEqual(before)
+    expect(existsSync(join(second.dataDir, "run", "agentctl.json"))).toBe(false)
+
+    await first.boot()
+    const log = await first.waitForRuns(session.id, 1)
+    expect(agentText(log)).toBe(numbers(500))
+    expect(log.filter((event) => event.kind === "agent.started")).toHaveLength(1)
+    expect(log.some((event) => event.kind === "run.interrupted" || event.kind === "executor.error")).toBe(false)
+    expect((await statusOf(session.id)).on_other_server).toBe(false)
+  })
+
+  test("a message given to the other server waits, and is delivered once by its own server when that is back", async () => {
+    await startBoth()
+    const { task, session } = await first.createTask("remember quince")
+    await first.waitForRuns(session.id, 1)
+    await first.kill9()
+    await second.append(task.id, "recall")
+    await leftAlone(session.id)
+    expect((await second.events(session.id)).filter((event) => event.kind === "prompt.delivering")).toHaveLength(1)
+    await first.boot()
+    const log = await first.waitForRuns(session.id, 2)
+    expect(agentText(log)).toContain("quince")
+    expect(log.filter((event) => event.kind === "agent.started" && event.strategy === "new")).toHaveLength(1)
+    expect(existsSync(join(second.dataDir, "run", "agentctl.json"))).toBe(false)
+  })
+
+  test("while its server lives, a session is shown by the other one as it is, and answers messages given there", async () => {
+    await startBoth()
+    const { task, session } = await first.createTask("remember medlar")
+    await first.waitForRuns(session.id, 1)
+    await second.append(task.id, "recall")
+    expect(agentText(await second.waitForRuns(session.id, 2))).toContain("medlar")
+    expect(await statusOf(session.id)).toMatchObject({ executor_status: "ready", on_other_server: false, resume_reason: "already_running" })
+  })
+})
