@@ -44,7 +44,7 @@ export function pickBanner({ session, report, transcript, dismissedRun, justWoke
   if (signIn && !transcript.run) return { kind: "sign_in", details: signIn.message, methods: signIn.methods }
   if (session.state === "ERROR" || session.executor_status === "error" || report?.resume_reason === "workspace_missing") {
     const { trouble, abandoned } = transcript
-    const abandonable = trouble?.of === "executor" && trouble.reason === "unreachable" && !abandoned
+    const abandonable = trouble?.of === "executor" && ABANDONABLE.has(trouble.reason) && !abandoned
     return { kind: "error", sentence: errorWords(report, transcript), details: trouble?.message ?? null, abandonable }
   }
   if (session.executor_status === "unknown" || report?.executor_status === "unknown") {
@@ -58,12 +58,17 @@ export function pickBanner({ session, report, transcript, dismissedRun, justWoke
   return expired && !transcript.run ? { kind: "asleep", files: preview?.files } : null
 }
 
+/** Retried by itself, and given up only on a user's word. */
+const ABANDONABLE = new Set(["unreachable", "not_reconciled"])
+
 const sentenceOf = (reason: InterruptionReason): string => interruptionSentence[reason] ?? "This run was interrupted."
 
 function errorWords(report: SessionStatusReport | undefined, { trouble, comeback }: Transcript): string {
   if (comeback?.state === "failed" && comeback.archived)
     return `This task could not be brought back yet. ${troubleSentence(comeback.trouble)} Transcript and queue are kept.`
   if (report?.resume_reason === "workspace_missing") return "The workspace of this session is missing. The transcript is kept."
+  if (trouble?.reason === "not_reconciled")
+    return "This session could not be recovered. Transcript and queue are kept. Retrying automatically."
   return trouble?.of === "agent"
     ? "The agent of this session could not be started. Transcript, queue and files are kept."
     : "The executor of this session failed. The transcript and the queue are kept."

@@ -6,6 +6,7 @@ import { openItemsOf } from "./attach"
 import type { ExecutionDeps, Live } from "./context"
 import { endRun } from "./interpret"
 import { stillOwned } from "./ownership"
+import { NOT_RECONCILED } from "./reconcile"
 import { type LoadedSession, loadSession, toFacts } from "./session-facts"
 import { taskAtRest } from "./task-rows"
 
@@ -21,7 +22,8 @@ export async function abandon(deps: ExecutionDeps, live: Live): Promise<void> {
   if (executor.error_code === ABANDONED && !session.open_run_id) return
 
   const found = await deps.executors[executor.runtime as Runtime].probe(executor)
-  if (found.kind === "alive") throw nothingToAbandon("The executor answers. Stop the turn or the agent instead.")
+  if (found.kind === "alive" && executor.error_code !== NOT_RECONCILED)
+    throw nothingToAbandon("The executor answers. Stop the turn or the agent instead.")
   live.silent = found.kind === "unknown"
   // Whatever its stream still held would otherwise be written behind the end of the run.
   await live.reader?.stop()

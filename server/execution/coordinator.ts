@@ -1,19 +1,20 @@
+import { ZodError } from "zod"
 import { AppError } from "../../lib/contracts/errors"
 import { isTerminalState, type SessionState } from "../../lib/contracts/status"
 import type { Runtime } from "../../lib/contracts/task"
 import { DURATIONS } from "../../lib/host/durations"
-import { killPoint } from "../../lib/host/kill-point"
 import { type AgentctlClient, DaemonUnreachable, type PlacedExecutor } from "../executors"
-import { isConflict, update } from "../journal"
+import { isConflict, StoreRefused } from "../journal"
 import type { Session } from "../platform/database"
 import { createKeyedQueue } from "../platform/keyed-queue"
 import { abandon } from "./abandon"
 import { attach } from "./attach"
+import { createClaims } from "./claim"
 import type { ExecutionDeps, Live } from "./context"
 import { closeOpenRun, deliver, handOverAgain } from "./deliver"
 import { settleOptions } from "./options"
 import { discard, type Reaped, reap, type SeenExpired } from "./reap"
-import { markUnreachable, type Reconciled, reconcile } from "./reconcile"
+import { markUnreachable, markUnreconciled, type Reconciled, reconcile } from "./reconcile"
 import { loadSession } from "./session-facts"
 import { expireWaits, refusalIsFinal, tendRun } from "./tend-run"
 import { wake } from "./wake"
@@ -27,50 +28,8 @@ export type Stopped = "stopped" | "nothing_ran" | "not_yet"
 /** The one thing that starts, feeds and stops agents: at most one run per session, one job at a time per session. */
 export function createCoordinator(deps: ExecutionDeps) {
   const queue = createKeyedQueue()
-  const owned = new Map<string, Live>()
+  const { owned, own } = createClaims(deps)
   let closed = false
-
-  /** Taking a session over starts with reconciling it; before that nothing is delivered, resumed or reaped. */
-  async function own(session: Session, { takeFromLiveOwner = false } = {}): Promise<Live | null> {
-    const held = owned.get(session.id)
-    const owner = session.owner_boot_id
-    if (held && owner === deps.boot_id && session.owner_epoch === held.owned.epoch) return held
-    const takeOver = owner === null || takeFromLiveOwner ? [] : await deps.takeOverFrom(owner)
-    if (takeOver === null || !(await isHere(session))) return null
-    const epoch = session.owner_epoch + 1
-    try {
-      await deps.journal.write([
-        ...takeOver,
-        update("sessions", { id: session.id, owner_epoch: session.owner_epoch }, { owner_boot_id: deps.boot_id, owner_epoch: epoch }),
-      ])
-    } catch (error) {
-      if (isConflict(error)) return null
-      throw error
-    }
-    killPoint("claim.committed")
-    await held?.reader?.stop()
-    const ref = { id: session.id, task_id: session.task_id, user_id: session.user_id }
-    const live: Live = {
-      owned: { ref, boot_id: deps.boot_id, epoch },
-      reader: null,
-      accounted: session.spool_id === null,
-      silent: false,
-      cancelled: false,
-      stopSigningIn: null,
-      restoring: null,
-      retry: null,
-      whenDecided: null,
-      retries: 0,
-    }
-    owned.set(session.id, live)
-    return live
-  }
-
-  /** A session of another place is left to the server that is there, also while that one is away: its daemon may be at work. */
-  async function isHere({ id, runtime }: Session): Promise<boolean> {
-    const executor = await deps.db.executorRunning.findUnique({ where: { session_id: id } })
-    return executor !== null && deps.executors[runtime as Runtime].isHere(executor)
-  }
 
   const attachTo = (live: Live, client: AgentctlClient, spoolId: string) =>
     attach(deps, live, client, spoolId, {
@@ -137,7 +96,8 @@ export function createCoordinator(deps: ExecutionDeps) {
       }
       deps.logger.warn({ session: sessionId, err: error }, "session could not be reconciled yet")
       try {
-        await markUnreachable(deps, live, error)
+        if (isDamage(error)) await markUnreconciled(deps, live, error)
+        else await markUnreachable(deps, live, error)
       } catch (refusal) {
         // Another server has it now, and will say what it finds.
         if (isConflict(refusal)) return "not_mine"
@@ -388,6 +348,9 @@ export function createCoordinator(deps: ExecutionDeps) {
   }
 }
 export type Coordinator = ReturnType<typeof createCoordinator>
+
+/** What is known of the session cannot be read, or not be written: the daemon is not to blame, and waiting alone does not mend it. */
+const isDamage = (error: unknown) => [SyntaxError, TypeError, RangeError, ZodError, StoreRefused].some((kind) => error instanceof kind)
 
 const notOurs = () => new AppError("CONFLICT", "This session is on another server.", {})
 

@@ -124,19 +124,21 @@ export async function closeOpenRun(
   end: Parameters<typeof endRun>[0],
   expired: readonly string[] = [],
 ): Promise<void> {
-  const loaded = await loadSession(deps.db, live.owned.ref.id)
-  if (loaded?.session.open_run_id !== end.run_id) return
-  const items = await openItemsOf(deps, live.owned.ref.id, loaded.session.run_first_seq)
-  const facts = toFacts(loaded)
-  const live_tokens = facts.live_tokens.filter((token) => !expired.includes(token.id))
-  await deps.journal.commit({
-    session: live.owned.ref,
-    guards: [stillOwned(live.owned)],
-    rows: [taskAtRest(live.owned.ref.task_id, deps.clock.now().toISOString())],
-    events: [
-      ...expired.map((resume_token_id) => ({ kind: "token.expired", resume_token_id }) as const),
-      ...endRun(end, { ...facts, live_tokens }, items),
-    ],
-  })
-  live.reader?.runClosed(end.run_id)
+  const close = async () => {
+    const loaded = await loadSession(deps.db, live.owned.ref.id)
+    if (loaded?.session.open_run_id !== end.run_id) return
+    const items = await openItemsOf(deps, live.owned.ref.id, loaded.session.run_first_seq)
+    const facts = toFacts(loaded)
+    const live_tokens = facts.live_tokens.filter((token) => !expired.includes(token.id))
+    await deps.journal.commit({
+      session: live.owned.ref,
+      guards: [stillOwned(live.owned)],
+      rows: [taskAtRest(live.owned.ref.task_id, deps.clock.now().toISOString())],
+      events: [
+        ...expired.map((resume_token_id) => ({ kind: "token.expired", resume_token_id }) as const),
+        ...endRun(end, { ...facts, live_tokens }, items),
+      ],
+    })
+  }
+  return live.reader ? live.reader.endRun(end.run_id, close) : close()
 }

@@ -5,6 +5,7 @@ import { killPoint } from "../../lib/host/kill-point"
 import type { AgentRegistry } from "../agents"
 import { type Change, guard, isConflict, type Journal, StoreRefused, update, updateAny } from "../journal"
 import type { Database } from "../platform/database"
+import { createKeyedQueue } from "../platform/keyed-queue"
 import type { Minted } from "../resume-tokens"
 import { type Decisive, type ExplainedFailure, type Found, interpret, isAside, isPlain, plainEvent } from "./interpret"
 import { closeMessage, foldOpenItems, type OpenItems, withoutRun } from "./open-items"
@@ -23,6 +24,9 @@ export function createIngest(deps: Deps, owned: Owned, cursor: Cursor, openItems
   let items = openItems
   /** Runs met in this spool, and whether their end is in the journal already. */
   const ended = new Map<string, boolean>()
+  /** Output and the end of its run are written one after the other: on its way at the same time, output would land behind the end. */
+  const turns = createKeyedQueue()
+  const inTurn = <T>(write: () => Promise<T>) => turns.run(owned.ref.id, write)
 
   /** Whoever ended the run closed what was open in it: kept here, it would be closed once more with whatever comes next. */
   function runClosed(run_id: string) {
@@ -124,7 +128,8 @@ export function createIngest(deps: Deps, owned: Owned, cursor: Cursor, openItems
     let pending: { record: SpoolRecord; events: NewEvent[] }[] = []
     let pendingDelta: string | null = null
 
-    async function flush() {
+    const flush = () => inTurn(flushInTurn)
+    async function flushInTurn() {
       const batch = pending
       pending = []
       pendingDelta = null
@@ -132,14 +137,16 @@ export function createIngest(deps: Deps, owned: Owned, cursor: Cursor, openItems
       if (!last) return
       try {
         await append(
-          batch.flatMap(({ events }) => events),
+          batch.flatMap(({ events }) => inTime(events)),
           last.record.n,
         )
       } catch (error) {
         if (!(error instanceof StoreRefused)) throw error
-        for (const { record, events } of batch) await appendOrReject(record, () => append(events, record.n))
+        for (const { record, events } of batch) await appendOrReject(record, () => append(inTime(events), record.n))
       }
     }
+    /** The run may have been ended by this server since the record was read. */
+    const inTime = (events: NewEvent[]) => events.filter((event) => !("run_id" in event && event.run_id && ended.get(event.run_id)))
 
     for (const record of records) {
       if (record.n <= cursor.n) continue
@@ -167,7 +174,12 @@ export function createIngest(deps: Deps, owned: Owned, cursor: Cursor, openItems
   return {
     take,
     cursor: () => ({ ...cursor }),
-    runClosed,
+    /** Ends a run by this server's own decision. `end` finds everything of the run in the journal that will ever be there. */
+    endRun: (run_id: string, end: () => Promise<void>) =>
+      inTurn(async () => {
+        await end()
+        runClosed(run_id)
+      }),
     /** The spool's oldest records are gone: said aloud, and read on from what is left. */
     skipTo: (first: number) => append([{ kind: "spool.gap", spool_id: cursor.spool_id, from: cursor.n + 1, to: first - 1 }], first - 1),
   }

@@ -72,8 +72,7 @@ export async function reconcile(deps: ExecutionDeps, live: Live, attach: Attach)
   }
   live.accounted = true
   await noteExecutor(deps, live, loaded, client, daemon)
-  // An adopted run goes on: there is nothing to settle.
-  if (outcome !== "adopted") await settleState(deps, live)
+  await settleState(deps, live)
   return outcome === "at_rest" && daemon.agent?.state === "ready" ? "adopted" : outcome
 }
 
@@ -263,14 +262,20 @@ async function noteExecutor(
 /** No session stays STARTING or RUNNING when nothing runs: every later message would be answered "busy". */
 async function settleState(deps: ExecutionDeps, live: Live): Promise<void> {
   const loaded = await loadSession(deps.db, live.owned.ref.id)
-  if (!loaded || loaded.session.open_run_id) return
+  if (!loaded) return
   const state = loaded.session.state as SessionState
-  if (state !== "STARTING" && state !== "RUNNING" && !(state === "ERROR" && loaded.executor.status === "ready")) return
+  const to = settledState(state, { running: loaded.session.open_run_id !== null, ready: loaded.executor.status === "ready" })
+  if (to === state) return
   await deps.journal.commit({
     session: live.owned.ref,
     guards: [stillOwned(live.owned)],
-    events: [{ kind: "session.state_changed", from: state, to: "WAITING_FOR_INPUT", cause: "reconciled" }],
+    events: [{ kind: "session.state_changed", from: state, to, cause: "reconciled" }],
   })
+}
+
+function settledState(state: SessionState, now: { running: boolean; ready: boolean }): SessionState {
+  if (now.running) return state === "ERROR" ? "RUNNING" : state
+  return state === "STARTING" || state === "RUNNING" || (state === "ERROR" && now.ready) ? "WAITING_FOR_INPUT" : state
 }
 
 /** The run stays open: an unreachable daemon may still be carrying it. */
@@ -290,3 +295,23 @@ export async function markUnreachable(deps: ExecutionDeps, live: Live, error: un
     ],
   })
 }
+
+/** A session nobody can bring to one story must not look as if it were at work: it says so, and can be retried or abandoned. */
+export async function markUnreconciled(deps: ExecutionDeps, live: Live, error: unknown): Promise<void> {
+  const loaded = await loadSession(deps.db, live.owned.ref.id)
+  if (!loaded || loaded.executor.error_code === NOT_RECONCILED) return
+  const { executor, session } = loaded
+  const why = error instanceof Error ? error.message : String(error)
+  const message = `What is recorded of this session could not be read or written: ${why.slice(0, 500)}`
+  await deps.journal.commit({
+    session: live.owned.ref,
+    guards: [stillOwned(live.owned)],
+    events: [
+      { kind: "executor.error", executor_id: executor.id, reason: NOT_RECONCILED, message },
+      ...(session.state === "ERROR"
+        ? []
+        : [{ kind: "session.state_changed", from: session.state as SessionState, to: "ERROR", cause: NOT_RECONCILED } as const]),
+    ],
+  })
+}
+export const NOT_RECONCILED = "not_reconciled"

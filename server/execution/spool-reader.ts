@@ -79,15 +79,15 @@ export function startSpoolReader(options: {
 
   const finished = run().then((end) => {
     if (ackTimer) clearTimeout(ackTimer)
-    for (const waiter of waiters) waiter.reject(new Error("the spool's reader has ended"))
+    for (const waiter of waiters)
+      waiter.reject(end.kind === "lost" && end.why instanceof Error ? end.why : new Error("the spool's reader has ended"))
     waiters = []
     if (!stopped) options.onEnd(end)
   })
 
   return {
     client,
-    /** A run that this server ended by its own decision. */
-    runClosed: ingest.runClosed,
+    endRun: ingest.endRun,
     /** Settles when everything up to `n` is in the journal. */
     caughtUpTo: (n: number) =>
       new Promise<void>((resolve, reject) => {

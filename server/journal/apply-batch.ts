@@ -94,7 +94,7 @@ function* applyOne(request: WriteRequest, dialect: Dialect): Generator<Statement
 function* applyChanges(changes: readonly Change[], dialect: Dialect, refs: Refs): Generator<Statement, void, Answer> {
   for (const change of changes) {
     const answer = yield toStatement(change, dialect, refs)
-    if (change.op === "guard" && answer.rows.length === 0) throw new Lost(change)
+    if ((change.op === "guard" || change.op === "guard_fewer") && answer.rows.length === 0) throw new Lost(change)
     if (change.op === "update" && change.expect === "one" && answer.count !== 1) throw new Lost(change)
     if (change.op === "insert" && change.as) refs.set(change.as, answer.rows[0]?.id ?? null)
   }

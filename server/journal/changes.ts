@@ -18,6 +18,7 @@ export type Change =
   | { op: "update"; table: TableName; where: Record<string, Condition>; set: Record<string, Setter>; expect: "one" | "any" }
   | { op: "delete"; table: TableName; where: Record<string, Condition> }
   | { op: "guard"; table: TableName; where: Record<string, Condition> }
+  | { op: "guard_fewer"; table: TableName; where: Record<string, Condition>; than: number }
 
 type Columns<T extends TableName, X> = { [C in keyof Tables[T]]?: X | Extract<Tables[T][C], Value> }
 
@@ -52,6 +53,17 @@ export const guard = <T extends TableName>(table: T, where: Columns<T, Condition
   op: "guard",
   table,
   where: defined(where),
+})
+
+/**
+ * Fewer rows than that match. Exact among several servers only behind a guard of a row that all who add such rows guard as well:
+ * that one is locked, so that the second to come counts what the first has added.
+ */
+export const guardFewer = <T extends TableName>(table: T, where: Columns<T, Condition>, than: number): Change => ({
+  op: "guard_fewer",
+  table,
+  where: defined(where),
+  than,
 })
 
 const defined = <V>(record: Record<string, V | undefined>) =>

@@ -1,4 +1,4 @@
-export { type Change, guard, insert, remove, update, updateAny, type Value } from "./changes"
+export { type Change, guard, guardFewer, insert, remove, update, updateAny, type Value } from "./changes"
 export { journalGeneration, newGeneration } from "./generation"
 export { type Commit, CommitConflict, isConflict, type Journal, openJournal, parseRow, type SessionRef, StoreRefused } from "./journal"
 export { type Notices, noNotices, openPostgresNotices } from "./notices"

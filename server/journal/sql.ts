@@ -56,6 +56,10 @@ export function toStatement(change: Change, dialect: Dialect, refs: Refs): State
     case "guard":
       // Locked on PostgreSQL: without it the guarded row could change between this check and the commit.
       return { sql: `SELECT 1 FROM "${change.table}" WHERE ${where(change.where)}${dialect === "postgresql" ? " FOR UPDATE" : ""}`, params }
+    case "guard_fewer": {
+      const counted = `SELECT count(*) FROM "${change.table}" WHERE ${where(change.where)}`
+      return { sql: `SELECT 1 AS "one" WHERE (${counted}) < ${place(change.than)}`, params }
+    }
   }
 }
 

@@ -136,7 +136,8 @@ async function comebackOf(deps: SweepDeps, id: string, was_up: boolean): Promise
     last_used_at: lastUsed(session),
     state: session.state,
     was_up,
-    resumable: plan.kind === "native" || plan.kind === "inject",
+    // `idle`: it was up, and turned out to have forgotten everything. It is started anew, as it would have been without the kill.
+    resumable: plan.kind === "native" || plan.kind === "inject" || (plan.kind === "idle" && was_up),
   })
   return wanted && !(await deps.hasExpired(session)) ? "wanted" : "none"
 }
@@ -152,7 +153,7 @@ const UP = [
   `SELECT "session_id" AS "id" FROM "executors_running" WHERE "status" = 'starting'`,
 ]
 const DUE = [
-  `SELECT "session_id" AS "id" FROM "executors_running" WHERE "status" = 'error' AND "error_code" = 'unreachable'`,
+  `SELECT "session_id" AS "id" FROM "executors_running" WHERE "status" = 'error' AND "error_code" IN ('unreachable', 'not_reconciled')`,
   `SELECT "session_id" AS "id" FROM "executors_running" WHERE "status" = 'stopped' AND "error_code" = 'abandoned'`,
   `SELECT "session_id" AS "id" FROM "executors_running" WHERE "status" = 'reaping'`,
   `SELECT "session_id" AS "id" FROM "prompts" WHERE "state" = 'queued'`,

@@ -6,7 +6,7 @@ import { killPoint } from "../../lib/host/kill-point"
 import { attachmentsOf, findWanted, requireFree, taken } from "../attachments"
 import { type Person, requireSession, requireTask } from "../auth"
 import { taskAtWork } from "../execution"
-import { type Change, guard, isConflict, parseRow, StoreRefused, updateAny } from "../journal"
+import { type Change, guard, guardFewer, isConflict, parseRow, StoreRefused, updateAny } from "../journal"
 import type { ExecutorRunning, Prompt, Task } from "../platform/database"
 import { comebackFacts, planAsItStands } from "../status"
 import { queued } from "./create-task"
@@ -84,8 +84,10 @@ async function acceptMessage(deps: SessionDeps, person: Person, task: Task, sess
             open_run_id: session.open_run_id,
             state: { not: "CANCELLED" },
           }),
-          // Archived in this very moment, it would be a message to a place that is no more.
+          // Guards against the executor being archived concurrently.
           guard("executors_running", { session_id: session.id, status: { in: LIVING } }),
+          // Another server may have accepted one since the look above.
+          guardFewer("prompts", { session_id: session.id, state: { in: ["queued", "held"] } }, deps.config.queue_max),
         ],
         rows: [
           interrupts || session.open_run_id === null

@@ -95,6 +95,25 @@ describe("two servers over one PostgreSQL", () => {
   })
 })
 
+describe("two servers that accept messages for one session at once", () => {
+  let second: Rewake
+  afterEach(() => second?.kill9())
+
+  test("take no more into its queue together than QUEUE_MAX allows", async () => {
+    const first = await start({ database: "postgresql", env: { QUEUE_MAX: "5" } })
+    second = await first.secondServer()
+    const { task, session } = await first.createTask("hang")
+    await first.waitForEvent(session.id, (event) => event.kind === "message.delta", "the agent to be busy")
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        [first, second][i % 2]?.api("POST", `/api/v1/tasks/${task.id}/append`, { message: `recall ${i}`, client_message_id: `c-${i}` }),
+      ),
+    )
+    const counted = (status: number) => answers.filter((answer) => answer?.status === status).length
+    expect([counted(202), counted(429)]).toEqual([5, 15])
+  })
+})
+
 describe("two servers that cannot hear each other for a moment", () => {
   let first: Rewake
   let second: Rewake

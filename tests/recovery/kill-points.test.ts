@@ -9,6 +9,7 @@ import { endsOf, ofKind } from "../support/events"
 import { arm, heardByAgents } from "../support/kill-points"
 import { agentText, DATABASES, numbers, type Rewake } from "../support/server"
 import { useServers } from "../support/use-servers"
+import { waitUntil } from "../support/wait-until"
 
 const start = useServers()
 
@@ -139,6 +140,25 @@ test.each([
     expect(endsOf(log)).toEqual(["run.completed", "run.completed"])
   },
 )
+
+test("a forgetful agent that is given no history, dismissed by the next server, is started anew", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "rewake-agents-"))
+  const acp = { command: process.execPath, args: [resolve("tests/support/odd-agent.mjs"), "loads-nothing"] }
+  writeFileSync(join(folder, "agents.json"), JSON.stringify([{ id: "odd", name: "Odd", acp, history_context_injection: false }]))
+  rewake = await start({ armed: true, env: { AGENTS_FILE: join(folder, "agents.json") } })
+  const { session } = await rewake.createTask("remember kiwi", { agent: "odd" })
+  const [started] = ofKind(await rewake.waitForRuns(session.id, 1), "agent.started")
+  process.kill(started?.pid ?? 0, "SIGKILL")
+  await rewake.waitForEvent(session.id, (event) => event.kind === "agent.exited", "the agent's end")
+  const point = arm(rewake, "resume.agent_up")
+  await rewake.api("POST", `/api/v1/sessions/${session.id}/resume`, {})
+  await point.reached()
+  await rewake.restart()
+  const log = await rewake.waitForEvent(session.id, (event) => event.kind === "agent.started" && event.strategy === "idle", "the new agent")
+  rmSync(folder, { recursive: true })
+  expect(ofKind(log, "agent.session_retired")).toHaveLength(1)
+  await waitUntil(async () => (await rewake.session(session.id)).state === "WAITING_FOR_INPUT", "the session to take messages")
+})
 
 /** Keeps the server from writing anything about a session, until the returned function is called. */
 async function lockSession(sessionId: string): Promise<() => Promise<void>> {
