@@ -155,6 +155,8 @@ export async function createServices(options: {
     onRestoreProgress: (userId, progress) => gateway.restoreProgress(userId, progress),
     mint: () => mintToken(config.auth_secrets[0], clock.now(), config.wait_deadline_hours),
     max_retries: config.max_retries,
+    max_running_agents: config.max_running_agents,
+    announce: (userId, taskId) => gateway.announce(userId, taskId),
     mayRun: access.isAllowed,
     isBootAlive: boot.isAlive,
     takeOverFrom: boot.takeOverFrom,
@@ -312,6 +314,7 @@ export async function createServices(options: {
     metrics: createMetrics({
       connections: { help: "open sockets", read: gateway.connections },
       sessions_owned: { help: "sessions this server acts for", read: () => coordinator.ownedSessions().length },
+      starts_waiting: { help: "sessions that wait until another agent ends", read: () => coordinator.waitingStarts() },
       runs_open: { help: "runs without an end", read: () => db.session.count({ where: { open_run_id: { not: null } } }) },
       waits_open: { help: "questions nobody has answered", read: () => db.resumeToken.count({ where: { state: "live" } }) },
     }),

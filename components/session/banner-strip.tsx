@@ -7,6 +7,7 @@ import { Glyph, type GlyphName } from "@/components/ui/glyph"
 import { ProgressBar } from "@/components/ui/progress-bar"
 import { useNow } from "@/lib/client/hooks"
 import type { Banner } from "@/lib/client/session-banner"
+import { placeWords } from "@/lib/client/session-phase"
 import { asleepWords, progressPercent } from "@/lib/client/task-restore"
 import type { SignInWay } from "@/lib/contracts/agent-setup"
 import type { RestorePreview, RestoreProgress } from "@/lib/contracts/restore"
@@ -110,6 +111,13 @@ export function BannerStrip({ banner, agentName, actions, progress = null }: Ban
         <Strip glyph="sleep" tone="calm">
           This session is on another server, which does not answer. Its agent may still be working there. Messages are saved and sent when
           that server is back.
+        </Strip>
+      )
+    case "waits_to_start":
+      return (
+        <Strip glyph="sleep" tone="calm">
+          Waiting for a free agent: {placeWords(banner.place)}. As many agents run as this server allows. The message is saved and sent as
+          soon as it is its turn.
         </Strip>
       )
     case "silent":

@@ -2,7 +2,7 @@ import type { SessionSetup, SignInWay } from "@/lib/contracts/agent-setup"
 import type { RestorePreview } from "@/lib/contracts/restore"
 import { interruptionSentence } from "@/lib/contracts/sentences"
 import type { InterruptionReason, SessionStatusReport } from "@/lib/contracts/status"
-import type { SessionView } from "@/lib/contracts/task"
+import type { SessionView, StartPlace } from "@/lib/contracts/task"
 import { isPutAway, troubleSentence } from "./task-restore"
 import type { Transcript, Waking } from "./transcript-items"
 
@@ -15,6 +15,8 @@ export type Banner =
   | { kind: "sign_in"; details: string; methods: readonly SignInWay[] }
   | { kind: "error"; sentence: string; details: string | null; abandonable: boolean }
   | { kind: "on_other_server" }
+  /** As many agents run as may, and none of them is idle. */
+  | { kind: "waits_to_start"; place: StartPlace }
   /** `abandoned`: a person gave it up; it still holds its place. */
   | { kind: "silent"; abandoned: boolean }
   /** Put away or expired: only a person's word brings it back. */
@@ -50,6 +52,7 @@ export function pickBanner({ session, report, transcript, dismissedRun, justWoke
   if (session.executor_status === "unknown" || report?.executor_status === "unknown") {
     return { kind: "silent", abandoned: transcript.abandoned }
   }
+  if (session.start_place) return { kind: "waits_to_start", place: session.start_place }
   if (report?.resume_reason === "not_resumable" && !report.is_resumable) return { kind: "not_resumable" }
   const interrupted = transcript.interrupted
   if (interrupted && interrupted.runId !== dismissedRun && !transcript.run) {

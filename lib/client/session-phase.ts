@@ -1,4 +1,4 @@
-import type { SessionView, TaskView } from "@/lib/contracts/task"
+import type { SessionView, StartPlace, TaskView } from "@/lib/contracts/task"
 import { formatUntil } from "./format"
 
 /** What a person sees of a session at a glance; each has its own glyph and word. */
@@ -58,6 +58,8 @@ export function groupTasks(tasks: readonly TaskView[]): TaskGroups {
   return groups
 }
 
+export const placeWords = ({ position, waiting }: StartPlace) => (position === 1 ? "next in line" : `${position} of ${waiting} in line`)
+
 /** The list's second line: the state in words, and what would help to know next. */
 export function taskSubline(task: TaskView, agentName: string, now = Date.now()): string {
   const phase = taskPhase(task, now)
@@ -67,6 +69,7 @@ export function taskSubline(task: TaskView, agentName: string, now = Date.now())
     case "working":
       return `working · ${agentName}`
     case "asleep":
+      if (leadingSession(task)?.start_place) return "waiting for a free agent"
       return isExpired(task, now) || leadingSession(task)?.executor_status === "deleted"
         ? "asleep · can be continued"
         : `asleep · ${expiresSoon(task, now) ?? "wakes on a message"}`
@@ -75,6 +78,7 @@ export function taskSubline(task: TaskView, agentName: string, now = Date.now())
     case "idle":
     case "interrupted":
     case "error":
+      if (leadingSession(task)?.start_place) return "waiting for a free agent"
       return `${phaseWord[phase]} · ${expiresSoon(task, now) ?? (task.sessions.length > 1 ? `${task.sessions.length} sessions` : agentName)}`
   }
 }

@@ -11,6 +11,10 @@ export type Runtime = z.infer<typeof Runtime>
 export const TaskType = z.enum(["chat", "code"])
 export type TaskType = z.infer<typeof TaskType>
 
+/** Its place among the sessions that wait for an agent to end, since as many run as may. */
+export const StartPlace = z.object({ position: z.number().int(), waiting: z.number().int() })
+export type StartPlace = z.infer<typeof StartPlace>
+
 export const SessionView = z.object({
   id: z.string(),
   task_id: z.number().int(),
@@ -20,6 +24,7 @@ export const SessionView = z.object({
   status: SessionStatus,
   executor_status: ExecutorStatus,
   on_other_server: z.boolean(),
+  start_place: StartPlace.nullable(),
   survival_level: SurvivalLevel,
   worktree_branch: z.string().nullable(),
   last_seq: z.number().int(),

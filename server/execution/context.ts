@@ -29,6 +29,10 @@ export type ExecutionDeps = {
   onRestoreProgress: (userId: string, progress: RestoreProgress) => void
   /** How often a resume that may succeed by itself is tried again. */
   max_retries: number
+  /** How many agents may run at this server's place at a time. */
+  max_running_agents: number
+  /** The task of these users is shown differently now; the journal does not tell why. */
+  announce: (userId: string, taskId: number) => void
   /** Asks the server that owns a session to act upon it. */
   askOwner: (sessionId: string, ask: { wake: boolean; fresh: boolean; sign_in: string | null }) => void
   /** May this user start anything in this runtime? Asked before each start and delivery: a role may change while messages wait. */

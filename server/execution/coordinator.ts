@@ -8,6 +8,7 @@ import { isConflict, StoreRefused } from "../journal"
 import type { Session } from "../platform/database"
 import { createKeyedQueue } from "../platform/keyed-queue"
 import { abandon } from "./abandon"
+import { createAgentSlots, makesRoom } from "./agent-slots"
 import { attach } from "./attach"
 import { createClaims } from "./claim"
 import type { ExecutionDeps, Live } from "./context"
@@ -16,11 +17,18 @@ import { settleOptions } from "./options"
 import { discard, type Reaped, reap, type SeenExpired } from "./reap"
 import { markUnreachable, markUnreconciled, type Reconciled, reconcile } from "./reconcile"
 import { loadSession } from "./session-facts"
+import { stopIdleAgent } from "./stop-idle-agent"
 import { expireWaits, refusalIsFinal, tendRun } from "./tend-run"
 import { wake } from "./wake"
 
 /** `sign_in`: the way in that a person chose for the agent, which is started anew with it. */
-export type PumpOptions = { wake?: boolean; fresh?: boolean; sign_in?: string | null }
+export type PumpOptions = {
+  wake?: boolean
+  fresh?: boolean
+  sign_in?: string | null
+  /** Nobody asked: no other agent is ended for it, and it does not wait for one. */
+  onlyIfFree?: boolean
+}
 
 /** `not_yet`: its owner or its daemon is away. */
 export type Stopped = "stopped" | "nothing_ran" | "not_yet"
@@ -30,6 +38,19 @@ export function createCoordinator(deps: ExecutionDeps) {
   const queue = createKeyedQueue()
   const { owned, own } = createClaims(deps)
   let closed = false
+  const slots = createAgentSlots<PumpOptions>({
+    ...deps,
+    max: deps.max_running_agents,
+    stopIdle: (sessionId) =>
+      queue.isBusy(sessionId) ? Promise.resolve(false) : queue.run(sessionId, () => stopIdleAgent(deps, owned.get(sessionId))),
+    start: (sessionId, options) => queue.run(sessionId, () => pumpNow(sessionId, options)),
+    onMoved: (waiting) => {
+      for (const { user_id, task_id } of waiting) deps.announce(user_id, task_id)
+    },
+  })
+  const unfollow = deps.journal.follow((_session, events) => {
+    if (events.some(({ kind }) => makesRoom(kind))) slots.lookAgain()
+  })
 
   const attachTo = (live: Live, client: AgentctlClient, spoolId: string) =>
     attach(deps, live, client, spoolId, {
@@ -135,7 +156,15 @@ export function createCoordinator(deps: ExecutionDeps) {
       if (!prompt && !options.wake) return
       if (loaded.session.state === "ERROR" && !options.wake) return
       if (!(await deps.mayRun(loaded.session.user_id, loaded.session.runtime))) return
-      const attached = await wake(deps, live, loaded, attachTo, { fresh, sign_in })
+      if (loaded.executor.agent_execution_id === null) {
+        const slot = await slots.take(
+          loaded.session,
+          { ...options, fresh, sign_in },
+          { onlyIfFree: options.onlyIfFree === true && !prompt },
+        )
+        if (slot !== "taken") return
+      }
+      const attached = await wake(deps, live, loaded, attachTo, { fresh, sign_in }).finally(() => slots.release(sessionId))
       // One fresh start was asked for; looking at the queue again must not make it two.
       fresh = false
       sign_in = null
@@ -172,7 +201,8 @@ export function createCoordinator(deps: ExecutionDeps) {
     const loaded = await loadSession(deps.db, id)
     const run_id = loaded?.session.open_run_id
     if (!loaded || !run_id) return
-    const attached = await wake(deps, live, loaded, attachTo, { fresh: false, sign_in: null })
+    slots.hold(loaded.session)
+    const attached = await wake(deps, live, loaded, attachTo, { fresh: false, sign_in: null }).finally(() => slots.release(id))
     const again = await loadSession(deps.db, id)
     const delivery = attached && again ? await handOverAgain(deps, live, attached.client, again) : "no_agent"
     if (delivery === "accepted") return
@@ -233,6 +263,8 @@ export function createCoordinator(deps: ExecutionDeps) {
       })
     },
     isSilent: (sessionId: string) => owned.get(sessionId)?.silent ?? false,
+    startPlaceOf: slots.placeOf,
+    waitingStarts: slots.waiting,
     isHere: (executor: PlacedExecutor & { runtime: string }) => deps.executors[executor.runtime as Runtime].isHere(executor),
     isBootAlive: deps.isBootAlive,
     /** How far the files of a session that is being restored are; null when none is. */
@@ -309,6 +341,7 @@ export function createCoordinator(deps: ExecutionDeps) {
         // Left to an owner that is another server, nobody would do it: the epoch raised here fences whatever that one still does.
         const live = await own(loaded.session, { takeFromLiveOwner: true })
         if (!live) throw notOurs()
+        slots.cancel(sessionId)
         await live.reader?.stop()
         owned.delete(sessionId)
         if (loaded.session.spool_id === null) return
@@ -341,6 +374,8 @@ export function createCoordinator(deps: ExecutionDeps) {
     /** Lets go without ending anything: agents go on, the next server adopts them. */
     async close() {
       closed = true
+      slots.stop()
+      unfollow()
       for (const live of owned.values()) if (live.retry) clearTimeout(live.retry)
       await Promise.allSettled([...owned.values()].map((live) => live.reader?.stop()))
       await queue.idle()

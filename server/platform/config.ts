@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto"
 import { accessSync, constants, existsSync, mkdirSync, readFileSync } from "node:fs"
-import { homedir } from "node:os"
+import { homedir, totalmem } from "node:os"
 import { join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import { z } from "zod"
@@ -23,6 +23,19 @@ function secretsIn(text: string): Secrets | null {
   const [first, ...older] = text.split(/\s+/).filter(Boolean)
   if (first === undefined || [first, ...older].some((secret) => secret.length < SECRET_MIN_LENGTH)) return null
   return [first, ...older]
+}
+
+/** What an agent with its tools needs, as measured with the larger ones. */
+const BYTES_OF_AN_AGENT = 400_000_000
+/** The rest is for this server, agentctl, and what agents build and run. */
+const AGENTS_SHARE = 0.6
+const FEWEST_AGENTS = 4
+export const agentsInMemory = (bytes: number) => Math.max(FEWEST_AGENTS, Math.floor((bytes * AGENTS_SHARE) / BYTES_OF_AN_AGENT))
+
+/** A container may have less than its machine; without a limit of its own it answers 0 or a number beyond any memory. */
+function memoryBytes(): number {
+  const limit = process.constrainedMemory()
+  return limit > 0 ? Math.min(limit, totalmem()) : totalmem()
 }
 
 const Variables = z.object({
@@ -57,6 +70,7 @@ const Variables = z.object({
   WORKSPACE_ROOTS: z.string().optional(),
   MAX_MESSAGE_BYTES: count(262_144),
   QUEUE_MAX: count(50),
+  MAX_RUNNING_AGENTS: count(agentsInMemory(memoryBytes())),
   AGENTCTL_ORPHAN_HOURS: hours(72),
   WAIT_DEADLINE_HOURS: hours(72),
   AUTO_RESUME: z.enum(["off", "active", "all"]).default("active"),
@@ -111,6 +125,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     workspace_roots: (v.WORKSPACE_ROOTS?.split(":") ?? [homedir()]).filter(Boolean).map((root) => resolve(root)),
     max_message_bytes: v.MAX_MESSAGE_BYTES,
     queue_max: v.QUEUE_MAX,
+    max_running_agents: v.MAX_RUNNING_AGENTS,
     agentctl_orphan_hours: v.AGENTCTL_ORPHAN_HOURS,
     wait_deadline_hours: v.WAIT_DEADLINE_HOURS,
     max_retries: v.MAX_ERROR_SUBTYPE_RETRIES,

@@ -83,7 +83,7 @@ export async function recoverSessions(deps: SweepDeps, left: readonly Left[]): P
   await inParallel(deps.autoResume.concurrency, toWake, async (item) => {
     const began = performance.now()
     try {
-      await deps.coordinator.pump(item.session_id, { wake: true })
+      await deps.coordinator.pump(item.session_id, { wake: true, onlyIfFree: true })
       noteAgent(item, await loadSession(deps.db, item.session_id))
     } catch (error) {
       item.outcome = "failed"

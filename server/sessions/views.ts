@@ -13,6 +13,7 @@ export function createViews({ db, clock, config, coordinator, agents }: SessionD
     now: clock.now(),
     waitOf: (token) => toWait(config.auth_secrets, token),
     isSilent: coordinator.isSilent,
+    startPlaceOf: coordinator.startPlaceOf,
     injects: (agent: AgentId) => agents.get(agent).history_context_injection,
     expire_hours: { chat: config.chat_expire_hours, code: config.code_expire_hours },
   })

@@ -42,10 +42,13 @@ export function planResume(facts: ResumeFacts): ResumePlan {
 export const planAsItStands = (facts: ComebackFacts): ResumePlan => planResume({ ...facts, fresh: false, refused: new Set() })
 
 /** An agent has answered here before; the next one is not its first. */
-export const hadAgent = (executor: ExecutorRunning) => executor.supports_session_resume !== null
+export const hadAgent = (executor: Pick<ExecutorRunning, "supports_session_resume">) => executor.supports_session_resume !== null
 
 /** What is known of how this executor's agent can come back; `injects` is its profile's. */
-export const comebackFacts = (executor: ExecutorRunning, injects: boolean): ComebackFacts => ({
+export const comebackFacts = (
+  executor: Pick<ExecutorRunning, "supports_session_resume" | "resume_token">,
+  injects: boolean,
+): ComebackFacts => ({
   had_agent: hadAgent(executor),
   agent_session_id: executor.resume_token,
   native: executor.supports_session_resume === 1,

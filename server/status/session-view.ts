@@ -6,7 +6,7 @@ import {
   type SessionStatusReport,
   type TaskState,
 } from "../../lib/contracts/status"
-import type { AgentId, Runtime, SessionView, TaskType, TaskView } from "../../lib/contracts/task"
+import type { AgentId, Runtime, SessionView, StartPlace, TaskType, TaskView } from "../../lib/contracts/task"
 import type { Wait } from "../../lib/contracts/waits"
 import type { ExecutorRunning, ResumeToken, Session, Task } from "../platform/database"
 import { deriveStatus } from "./derive-status"
@@ -30,6 +30,7 @@ export type ViewWorld = {
   waitOf: (token: ResumeToken) => Wait
   /** The daemon's process lives and does not answer. */
   isSilent: (sessionId: string) => boolean
+  startPlaceOf: (sessionId: string) => StartPlace | null
   injects: (agent: AgentId) => boolean
   expire_hours: Record<TaskType, number>
 }
@@ -90,6 +91,7 @@ export function toSessionView(rows: SessionRows, world: ViewWorld): SessionView 
     status: statusOf(rows, world.now),
     executor_status: executorStatus(rows, world),
     on_other_server: rows.on_other_server,
+    start_place: world.startPlaceOf(session.id),
     survival_level: outlookOf(rows, world, isPutAway(executor) ? "archived" : executor.workspace_path ? "present" : "none").survival_level,
     worktree_branch: executor.worktree_branch,
     last_seq: session.last_seq,

@@ -31,6 +31,11 @@ test("a session on another server says so, whatever else is wrong with it, and o
   expect(banner({ report: { on_other_server: true, executor_status: "unknown" } })).toEqual({ kind: "on_other_server" })
 })
 
+test("a session that waits for a free agent says its place in line", () => {
+  const start_place = { position: 2, waiting: 3 }
+  expect(banner({ session: { start_place } })).toEqual({ kind: "waits_to_start", place: start_place })
+})
+
 test("an interrupted run is offered until it is put aside", () => {
   expect(banner({ transcript: { interrupted } })).toMatchObject({
     kind: "interrupted",

@@ -11,6 +11,7 @@ const session = (over: Partial<SessionView> = {}): SessionView => ({
   status: "idle",
   executor_status: "ready",
   on_other_server: false,
+  start_place: null,
   survival_level: "L4",
   worktree_branch: null,
   last_seq: 1,
