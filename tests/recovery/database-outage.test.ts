@@ -1,6 +1,6 @@
 import { once } from "node:events"
 import { afterEach, describe, expect, test } from "vitest"
-import { DatabaseProxy } from "../support/database-proxy"
+import type { DatabaseProxy } from "../support/database-proxy"
 import { agentText, follow, numbers, Rewake } from "../support/server"
 import { readRows } from "../support/sql"
 import { waitUntil } from "../support/wait-until"
@@ -16,16 +16,11 @@ describe("two servers whose PostgreSQL is away for longer than their leases", ()
   afterEach(async () => {
     await second?.kill9()
     await first?.stop()
-    await proxy?.stop()
   })
 
   async function twoServers(): Promise<void> {
-    first = await Rewake.start({ database: "postgresql", durations })
-    const through = await DatabaseProxy.start(first.database.url as string)
-    proxy = through.proxy
-    await first.kill9()
-    first.env.DATABASE_URL = through.url
-    await first.boot()
+    first = await Rewake.start({ database: "postgresql", durations, proxied: true })
+    proxy = first.proxy as DatabaseProxy
     second = await first.secondServer()
   }
   const leases = () => readRows(first.sqlPlace(), "SELECT id, lease_until, fenced_by FROM boots")

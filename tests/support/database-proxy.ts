@@ -4,6 +4,7 @@ import { createServer, connect as dial, type Server, type Socket } from "node:ne
 export class DatabaseProxy {
   private readonly pairs = new Set<{ client: Socket; upstream: Socket }>()
   private silent = false
+  private closing: Promise<void> | null = null
   private constructor(
     private server: Server,
     private readonly target: { host: string; port: number },
@@ -26,12 +27,17 @@ export class DatabaseProxy {
 
   /** Every connection is cut and new ones are refused. */
   async close(): Promise<void> {
-    const closed = new Promise((resolve) => this.server.close(resolve))
-    this.cut()
-    await closed
+    this.closing ??= new Promise((resolve) => {
+      this.server.close(() => resolve())
+      this.cut()
+    })
+    await this.closing
   }
 
   async open(): Promise<void> {
+    if (!this.closing) return
+    await this.closing
+    this.closing = null
     this.server = createServer()
     this.serve(this.server)
     await listen(this.server, this.port)
@@ -53,9 +59,8 @@ export class DatabaseProxy {
     this.silent = false
   }
 
-  async stop(): Promise<void> {
-    this.server.close()
-    this.cut()
+  stop(): Promise<void> {
+    return this.close()
   }
 
   private cut() {

@@ -10,6 +10,7 @@ import { PUSH_NAMES, type PushedEvent } from "../../lib/contracts/socket"
 import type { AppendResult, SessionView, TaskView } from "../../lib/contracts/task"
 import type { Durations } from "../../lib/host/durations"
 import { processStartTime } from "../../lib/host/process-identity"
+import { DatabaseProxy } from "./database-proxy"
 import { freePort } from "./free-port"
 import { createPostgresDatabase } from "./postgres"
 import { countRows, runSql, type SqlPlace } from "./sql"
@@ -38,6 +39,8 @@ export type StartOptions = {
   armed?: boolean
   /** The umask that the server is started with, in octal. */
   umask?: string
+  /** Its servers reach PostgreSQL through `proxy`, which can be closed. */
+  proxied?: boolean
   /** Without the admin, the token and the schema that test servers otherwise start with. */
   empty?: boolean
 }
@@ -50,6 +53,7 @@ export class Rewake {
   token = ""
   /** After how long something that was waited for counts as hanging. */
   patienceMs = PATIENCE_MS
+  proxy: DatabaseProxy | null = null
   private sockets: Socket[] = []
 
   private constructor(
@@ -66,15 +70,17 @@ export class Rewake {
     const postgres = kind === "postgresql" ? await createPostgresDatabase("test", template?.postgresql?.name ?? null) : null
     const dataDir = mkdtempSync(join(tmpdir(), "rewake-"))
     if (kind === "sqlite" && template) copyFileSync(template.file, join(dataDir, SQLITE_FILE))
+    const through = options.proxied && postgres ? await DatabaseProxy.start(postgres.url) : null
     const durations = options.durations ? { REWAKE_TEST_DURATIONS: JSON.stringify(options.durations) } : {}
     const rewake = new Rewake(
       dataDir,
       { kind, url: postgres?.url ?? null, drop: postgres?.drop ?? (async () => {}) },
       // The same port for all its starts: a browser expects the same address after a restart.
-      { PORT: String(await freePort()), ...durations, ...options.env },
+      { PORT: String(await freePort()), ...durations, ...(through ? { DATABASE_URL: through.url } : {}), ...options.env },
       options.armed || options.durations ? TEST_DIST : DIST,
       options.umask ?? null,
     )
+    rewake.proxy = through?.proxy ?? null
     rewake.token = (kind === "sqlite" ? template?.token : template?.postgresql?.token) ?? ""
     await rewake.boot()
     return rewake
@@ -286,6 +292,7 @@ export class Rewake {
       }
     }
     if (options.keep) return
+    await this.proxy?.stop()
     await this.database.drop()
     rmSync(this.dataDir, { recursive: true, force: true })
   }

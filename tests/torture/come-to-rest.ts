@@ -19,6 +19,7 @@ export async function comeToRest(world: World): Promise<string[]> {
   const { place } = world
   place.disarm()
   place.thaw()
+  await place.openDatabase()
   await world.noteFired(isServerPoint)
   for (const via of place.servers.keys()) await place.up(via, (line) => world.say(line))
   await discover(world)
@@ -65,7 +66,7 @@ async function discover(world: World): Promise<void> {
   for (const row of rows) {
     const task = await world.place.db.task.findUnique({ where: { id: row.task_id } })
     if (task && task.deleted_at === null)
-      world.sessions.push({ id: row.id, task_id: row.task_id, agent: row.agent, tabs: [], terminals: [] })
+      world.sessions.push({ id: row.id, task_id: row.task_id, agent: row.agent, tabs: [], terminals: [], damaged: new Set() })
   }
 }
 

@@ -59,6 +59,8 @@ function createWriter(seed: number, random: Random, setting: Setting) {
     return { do: "create", via: at().via, agent, text: text() }
   }
   const expiring = setting === "expiring"
+  const overNetwork = setting === "postgresql" || setting === "two servers"
+  const freeze = (ms: number): Step => ({ do: "freeze daemon", ms })
   const openTab = (): Step => ({ do: "open tab", ...at() })
 
   function send(what = text(), where = at()): PersonStep {
@@ -178,7 +180,15 @@ function createWriter(seed: number, random: Random, setting: Setting) {
       [3, () => terminalFault()],
       [10, () => atPoint(random.pick(expiring && random.chance(0.6) ? KILL_POINTS.put_away : POINTS))],
       [2, () => [kill(["server"]), { do: "kill while starting", via: at().via, ms: random.between(200, 2500) }]],
-      [1, () => [{ do: "freeze daemon", ms: random.between(100, 1500) }, ...(random.chance(0.5) ? [kill(["server"], { ms: 0 })] : [])]],
+      [1, () => [freeze(random.between(100, 1500)), ...(random.chance(0.5) ? [kill(["server"], { ms: 0 })] : [])]],
+      // A first message that finds the daemon silent, for longer than it is looked at.
+      [sessions < 5 ? 1 : 0, () => [freeze(random.between(1000, 6000)), random.chance(0.5) ? create() : addSession(), send()]],
+      [1, () => [{ do: "damage row", session: at().session, nth: random.below(40) }]],
+      [overNetwork ? 3 : 0, () => [{ do: "close database", ms: random.pick([200, 1500, 4000, 11_000]) }, act(), act()]],
+      [
+        expiring ? 4 : 0,
+        () => [...putAway(), kill(random.pick([["daemon"], ["daemon"], ["server", "daemon"]]), { ms: random.pick([0, 20, 60, 150]) })],
+      ],
     ])()
   }
 

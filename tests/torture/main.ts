@@ -1,10 +1,11 @@
 import { writeFileSync } from "node:fs"
 import { parseArgs } from "node:util"
+import { KILL_POINTS } from "../../lib/host/kill-point"
 import { generate } from "./generate"
 import { KNOWN_SCHEDULES } from "./known-seeds"
 import { Place } from "./place"
 import { type Result, runSchedule } from "./run-schedule"
-import type { Schedule, Setting } from "./schedule"
+import { isFault, type Schedule, type Setting } from "./schedule"
 import { shrink } from "./shrink"
 import { tellStory } from "./story"
 
@@ -58,6 +59,13 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 const times: { name: string; ms: number }[] = []
 const failures: { seed: number; length: number; story: string }[] = []
 let passed = 0
+const covered = { kills: 0, events: 0, points: new Map<string, number>(), faults: new Map<string, number>() }
+function cover({ schedule, kills, events, points }: Result): void {
+  covered.kills += kills
+  covered.events += events
+  for (const point of points) covered.points.set(point, (covered.points.get(point) ?? 0) + 1)
+  for (const { do: fault } of schedule.steps.filter(isFault)) covered.faults.set(fault, (covered.faults.get(fault) ?? 0) + 1)
+}
 
 async function close(place: Place, keep: boolean): Promise<void> {
   // What breaks because everything is being ended is no finding; the end of the process is near.
@@ -90,6 +98,7 @@ async function work(): Promise<void> {
 
   for (let schedule = nextSchedule(); schedule; schedule = nextSchedule()) {
     const result = await runOnce(schedule, true)
+    cover(result)
     const broken = result.findings.length > 0
     times.push({ name: `torture > seed ${schedule.seed}, ${schedule.setting}`, ms: result.ms })
     const line = `seed ${schedule.seed}  ${schedule.setting.padEnd(11)} ${schedule.steps.length} steps  ${result.kills} kills  ${Math.round(result.ms)} ms`
@@ -129,6 +138,11 @@ const began = performance.now()
 await Promise.all(Array.from({ length: Number(values.workers) }, work))
 const seconds = Math.round((performance.now() - began) / 1_000)
 console.log(`\n${passed + failures.length} schedules from seed ${firstSeed}, length ${length}: ${failures.length} broken, ${seconds} s`)
+const points = Object.values(KILL_POINTS).flat()
+const never = points.filter((point) => !covered.points.has(point))
+const faults = [...covered.faults].map(([fault, count]) => `${count} ${fault}`).join(", ")
+console.log(`${covered.kills} kills, ${covered.events} events; faults: ${faults || "none"}`)
+console.log(`${points.length - never.length} of ${points.length} kill points hit${never.length > 0 ? `; never: ${never.join(", ")}` : ""}`)
 for (const { seed, length: steps } of failures) console.log(`  broken: --seed ${seed} --runs 1 --length ${steps}`)
 if (values.results) {
   const told = failures.map(({ seed, story }) => ({ name: `seed ${seed}`, message: story }))

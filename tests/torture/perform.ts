@@ -2,6 +2,7 @@ import type { AppendResult, QueuedPrompt, SessionView, TaskView } from "../../li
 import type { Outcome, Wait } from "../../lib/contracts/waits"
 import { KILL_POINTS } from "../../lib/host/kill-point"
 import { follow } from "../support/server"
+import { runSql } from "../support/sql"
 import { signal } from "./place"
 import { describeStep, type Fault, type Moment, type PersonStep, type Step, type WaitFor, type Who } from "./schedule"
 import { performAtTerminal } from "./terminals"
@@ -28,6 +29,8 @@ export async function perform(world: World, step: Step): Promise<void> {
     case "arm":
     case "kill while starting":
     case "freeze daemon":
+    case "close database":
+    case "damage row":
       await strike(world, step)
       break
     default:
@@ -49,7 +52,7 @@ async function performByPerson(world: World, step: PersonStep): Promise<void> {
     world.judge("creating a task", answer?.status ?? null, answer?.body)
     if (answer?.status !== 201) return
     const { task, session } = answer.body
-    world.sessions.push({ id: session.id, task_id: task.id, agent: step.agent, tabs: [], terminals: [] })
+    world.sessions.push({ id: session.id, task_id: task.id, agent: step.agent, tabs: [], terminals: [], damaged: new Set() })
     world.sent.push({ session_id: session.id, task_id: task.id, text: step.text, client_id: null, status: 202, prompt_id: null })
     return
   }
@@ -66,7 +69,14 @@ async function performByPerson(world: World, step: PersonStep): Promise<void> {
       const answer = await call<SessionView>("POST", `/api/v1/tasks/${session.task_id}/sessions`, { agent: step.agent })
       world.judge("adding a session", answer?.status ?? null, answer?.body)
       if (answer?.status === 201)
-        world.sessions.push({ id: answer.body.id, task_id: session.task_id, agent: step.agent, tabs: [], terminals: [] })
+        world.sessions.push({
+          id: answer.body.id,
+          task_id: session.task_id,
+          agent: step.agent,
+          tabs: [],
+          terminals: [],
+          damaged: new Set(),
+        })
       return
     }
     case "send":
@@ -200,6 +210,11 @@ async function strike(world: World, fault: Fault): Promise<void> {
     case "freeze daemon":
       world.say(place.freezeDaemon(fault.ms) ? "  the daemon stands still" : "  there is no daemon to freeze")
       return
+    case "close database":
+      world.say((await place.closeDatabase(fault.ms)) ? "  every connection to it is cut" : "  it is not reached over a network")
+      return
+    case "damage row":
+      return damageRow(world, world.session(fault.session), fault.nth)
     case "kill": {
       await momentOf(world.session(fault.session), fault.moment)
       await killNow(world, fault.who, world.session(fault.session), fault.via)
@@ -213,6 +228,26 @@ async function strike(world: World, fault: Fault): Promise<void> {
       clearTimeout(timer)
     }
   }
+}
+
+/** Only of what follows from nothing and nothing follows from: the other rows would have to be mended before they can be checked. */
+async function damageRow(world: World, session: WorldSession | null, nth: number): Promise<void> {
+  const { place } = world
+  if (!session) return
+  const said = await place.db.sessionEvent.findMany({
+    where: { session_id: session.id, kind: { in: ["message.delta", "message.agent", "message.thought", "tool.update"] } },
+    orderBy: { seq: "asc" },
+    select: { seq: true },
+  })
+  const row = said[nth % Math.max(said.length, 1)]
+  if (!row) return world.say("  nothing was said yet")
+  await runSql(place.server(0).sqlPlace(), "UPDATE session_events SET payload = ? WHERE session_id = ? AND seq = ?", [
+    '{"content": "torn',
+    session.id,
+    row.seq,
+  ])
+  session.damaged.add(row.seq)
+  world.say(`  seq ${row.seq} cannot be read any more`)
 }
 
 /** All of them in one go: nobody may see the others die and write about it. */

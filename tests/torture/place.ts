@@ -15,6 +15,8 @@ const CALL_LIMIT_MS = 40_000
 /** Starting may be killed on purpose a few times; more often than this it does not start at all. */
 const MOST_STARTS = 6
 
+/** Two servers take over from each other soon; a lease lapses in the longer outages, and in nothing that a busy machine does. */
+const SHORT_LEASE = { leaseMs: 8_000, leaseRenewalMs: 1_000, sweepMs: 1_000, queryMs: 3_000 }
 const EXPIRING = { APPEND_CHAT_TASK_EXPIRE_HOURS: String(2 / 3600), REAPER_INTERVAL_SECONDS: "1" }
 
 export type OurProcess = { pid: number; parent: number; session_id: string | null; worker_id: string | null; command: string }
@@ -23,6 +25,7 @@ export type OurProcess = { pid: number; parent: number; session_id: string | nul
 export class Place {
   private armings = 0
   private readonly starting = new Map<Rewake, Promise<void>>()
+  private outage: NodeJS.Timeout | null = null
   private frozen: { pid: number; timer: NodeJS.Timeout } | null = null
 
   private constructor(
@@ -34,7 +37,14 @@ export class Place {
   static async open(setting: Setting): Promise<Place> {
     const database = setting === "sqlite" || setting === "expiring" ? "sqlite" : "postgresql"
     const env = { ...TERMINAL_ENV, ...(setting === "expiring" ? EXPIRING : {}) }
-    const first = await Rewake.start({ database, armed: true, env })
+    const proxied = database === "postgresql"
+    const first = await Rewake.start({
+      database,
+      armed: true,
+      env,
+      proxied,
+      ...(setting === "two servers" ? { durations: SHORT_LEASE } : {}),
+    })
     const servers = setting === "two servers" ? [first, await first.secondServer()] : [first]
     const db = await openDatabase(
       first.database.url ? { kind: "postgresql", url: first.database.url } : { kind: "sqlite", file: join(first.dataDir, "rewake.db") },
@@ -64,6 +74,8 @@ export class Place {
     return starting
   }
   private async startAgain(via: number, say: (line: string) => void): Promise<void> {
+    // A start without a database says so and ends, which is another thing than what is looked for here.
+    if (!this.isUp(via)) await this.openDatabase()
     for (let starts = 1; !this.isUp(via); starts++) {
       try {
         await this.server(via).boot()
@@ -142,6 +154,20 @@ export class Place {
     this.frozen = null
   }
 
+  async closeDatabase(ms: number): Promise<boolean> {
+    const { proxy } = this.server(0)
+    if (!proxy) return false
+    await this.openDatabase()
+    await proxy.close()
+    this.outage = setTimeout(() => void this.openDatabase(), ms)
+    return true
+  }
+  async openDatabase(): Promise<void> {
+    if (this.outage) clearTimeout(this.outage)
+    this.outage = null
+    await this.server(0).proxy?.open()
+  }
+
   daemonSession = (id: string) => this.askDaemon<DaemonSession>(`/sessions/${id}`)
   daemonTerminals = async (id: string) => (await this.askDaemon<{ ptys: PtyState[] }>(`/sessions/${id}/ptys`))?.ptys ?? []
   private async askDaemon<T>(path: string): Promise<T | null> {
@@ -192,6 +218,7 @@ export class Place {
   async close(options: { keep: boolean }): Promise<void> {
     this.thaw()
     this.disarm()
+    await this.openDatabase()
     await this.db.$disconnect()
     if (options.keep)
       for (const [nth, server] of this.servers.entries()) writeFileSync(join(this.dataDir, `server-${nth}.log`), server.output)

@@ -1,3 +1,4 @@
+import type { KillPoint } from "../../lib/host/kill-point"
 import { check } from "./checks"
 import { comeToRest } from "./come-to-rest"
 import { type Evidence, type Finding, gather } from "./evidence"
@@ -10,13 +11,23 @@ import { World } from "./world"
 const SETTLED_WITHIN_MS = 6_000
 const REMOVED_WITHIN_MS = 20_000
 
-export type Result = { schedule: Schedule; findings: Finding[]; story: string[]; kills: number; ms: number }
+export type Result = {
+  schedule: Schedule
+  findings: Finding[]
+  story: string[]
+  kills: number
+  points: readonly KillPoint[]
+  /** Of all its sessions, in the journal. */
+  events: number
+  ms: number
+}
 
 /** One schedule from its first step to the end of its checks. Its tasks are deleted afterwards, and nothing of them may be left running. */
 export async function runSchedule(place: Place, schedule: Schedule): Promise<Result> {
   const began = performance.now()
   const world = new World(place)
   const findings: Finding[] = []
+  let events = 0
   try {
     for (const step of schedule.steps) await perform(world, step)
     const stuck = await comeToRest(world)
@@ -27,13 +38,14 @@ export async function runSchedule(place: Place, schedule: Schedule): Promise<Res
     findings.push(
       ...world.surprises.map((found): Finding => ({ invariant: "no answer is wrong", where: "API", expected: "what was answered", found })),
     )
+    events = await place.db.sessionEvent.count({ where: { session_id: { in: world.sessions.map(({ id }) => id) } } })
     if (findings.length === 0) findings.push(...(await removeAll(world)))
   } catch (error) {
     const found = error instanceof Error ? (error.stack ?? error.message) : String(error)
     findings.push({ invariant: "nothing breaks", where: "the torture itself", expected: "no error", found })
   }
   world.closePages()
-  return { schedule, findings, story: world.story, kills: world.deaths.length, ms: performance.now() - began }
+  return { schedule, findings, story: world.story, kills: world.deaths.length, points: world.points, events, ms: performance.now() - began }
 }
 
 /** What is ending gets the time it needs; only what stays wrong is a finding. */

@@ -49,6 +49,10 @@ export type Fault =
   /** A start that is killed after so many milliseconds. */
   | { do: "kill while starting"; via: number; ms: number }
   | { do: "freeze daemon"; ms: number }
+  /** PostgreSQL cannot be reached for so long. */
+  | { do: "close database"; ms: number }
+  /** The text of something that was said cannot be read any more. */
+  | { do: "damage row"; session: number; nth: number }
 
 /** A person looking at the page until something shows; never for long, since it may never come. */
 export type WaitFor = "text" | "question" | "end" | "kill point" | "archive"
@@ -57,7 +61,7 @@ export type Wait = { do: "await"; session: number; for: WaitFor }
 export type Step = PersonStep | Fault | Wait | { do: "together"; steps: readonly PersonStep[] }
 export type Schedule = { seed: number; length: number; setting: Setting; steps: readonly Step[] }
 
-const FAULTS: readonly Step["do"][] = ["kill", "arm", "kill while starting", "freeze daemon"]
+const FAULTS: readonly Step["do"][] = ["kill", "arm", "kill while starting", "freeze daemon", "close database", "damage row"]
 export const isFault = (step: Step): step is Fault => FAULTS.includes(step.do)
 
 /** One line of a story. */
@@ -103,6 +107,10 @@ export function describeStep(step: Step): string {
       return `kill -9 the server ${step.ms} ms after its start`
     case "freeze daemon":
       return `SIGSTOP the daemon for ${step.ms} ms`
+    case "close database":
+      return `no way to PostgreSQL for ${step.ms} ms`
+    case "damage row":
+      return `${s}: damage row ${step.nth} of what was said`
     case "await":
       return `${s}: wait for ${step.for}`
     case "together":

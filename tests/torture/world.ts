@@ -1,4 +1,5 @@
 import type { Outcome } from "../../lib/contracts/waits"
+import type { KillPoint } from "../../lib/host/kill-point"
 import type { follow } from "../support/server"
 import type { Place } from "./place"
 import type { Typed } from "./schedule"
@@ -7,7 +8,15 @@ import type { TerminalViewer } from "./terminal-viewer"
 export type Tab = ReturnType<typeof follow> & { open: boolean }
 /** `looker`: opened when the faults were over, and shows all there is. */
 export type WorldTerminal = { id: string; closed: boolean; viewers: TerminalViewer[]; looker: TerminalViewer | null }
-export type WorldSession = { id: string; task_id: number; agent: string; tabs: Tab[]; terminals: WorldTerminal[] }
+/** `damaged`: by seq, the rows of its log that cannot be read any more. */
+export type WorldSession = {
+  id: string
+  task_id: number
+  agent: string
+  tabs: Tab[]
+  terminals: WorldTerminal[]
+  damaged: Set<number>
+}
 
 /** What the person asked for, and whether the answer said it was done; null: no answer came. */
 export type Sent = {
@@ -33,6 +42,8 @@ export class World {
   readonly changed: Changed[] = []
   readonly typed: TypedLine[] = []
   readonly deaths: Death[] = []
+  /** Kill points that were reached and killed. */
+  readonly points: KillPoint[] = []
   /** A person ended or replaced an agent: its exit needs no other reason. */
   endedByPerson = false
   readonly story: string[] = []
@@ -75,6 +86,7 @@ export class World {
   async noteFired(isServerPoint: (point: string) => boolean): Promise<void> {
     const fired = await this.place.takeFired()
     if (!fired) return
+    this.points.push(fired.point)
     const server = isServerPoint(fired.point)
     this.died(server ? "server" : "daemon", `at ${fired.point}, time ${fired.occurrence}`)
     if (fired.also) this.died(server ? "daemon" : "server", `together with the ${server ? "server" : "daemon"}`)

@@ -10,8 +10,10 @@ export function check(evidence: Evidence): Finding[] {
   const ofAll = [checkAccepted, checkDelivered, checkTokens, checkProcesses, checkStates, checkTerminals, checkTerminalProcesses].flatMap(
     (one) => one(evidence),
   )
-  const ofEach = evidence.sessions.flatMap((session) =>
-    [checkJournal, checkRuns, checkText, checkLabels, checkFiles, checkRows].flatMap((one) => one(session)),
-  )
+  const ofEach = evidence.sessions.flatMap((session) => {
+    // What a damaged row said is not known any more, neither to a reader nor to these.
+    const ofWords = session.session.damaged.size > 0 ? [] : [checkText, checkLabels]
+    return [checkJournal, checkRuns, ...ofWords, checkFiles, checkRows].flatMap((one) => one(session))
+  })
   return [...ofAll, ...ofEach]
 }

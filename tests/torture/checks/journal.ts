@@ -21,7 +21,13 @@ export function checkJournal(evidence: SessionEvidence): Finding[] {
   const stored = rows.events.map((row) => JSON.stringify(parseRow(row)))
   const differs = log.findIndex((event, i) => !isDeepStrictEqual(event, stored[i] === undefined ? null : JSON.parse(stored[i])))
   if (differs >= 0) findings.push(finding(`the database's ${stored[differs]}`, `the API's ${JSON.stringify(log[differs])}`))
-  return [...findings, ...checkTabs(evidence, finding), ...checkAgainstSpool(evidence, finding)]
+  for (const seq of evidence.session.damaged) {
+    const kind = log[seq - 1]?.kind
+    if (kind !== "record.rejected") findings.push(finding(`record.rejected in place of the damaged row ${seq}`, String(kind)))
+  }
+  // What a damaged row said is not in the journal any more, though it was in the spool.
+  const spool = evidence.session.damaged.size > 0 ? [] : checkAgainstSpool(evidence, finding)
+  return [...findings, ...checkTabs(evidence, finding), ...spool]
 }
 
 type ToFinding = (expected: string, found: string) => Finding
@@ -36,7 +42,7 @@ function checkTabs({ log, session }: SessionEvidence, finding: ToFinding): Findi
         break
       }
       const { task_id: _, ...event } = pushed
-      if (!isDeepStrictEqual(event, log[pushed.seq - 1])) {
+      if (!session.damaged.has(pushed.seq) && !isDeepStrictEqual(event, log[pushed.seq - 1])) {
         findings.push(finding(`what tab ${nth} was shown is in the journal: ${JSON.stringify(event)}`, JSON.stringify(log[pushed.seq - 1])))
         break
       }
@@ -106,7 +112,7 @@ const isOutput = (event: SessionEvent) =>
   event.kind === "plan.updated"
 
 /** [3] Each run has exactly one end, and nothing that belongs to it stays open. */
-export function checkRuns({ name, log, rows }: SessionEvidence): Finding[] {
+export function checkRuns({ name, log, rows, session }: SessionEvidence): Finding[] {
   const finding = (expected: string, found: string): Finding => ({
     invariant: "3 each run ends exactly once",
     where: name,
@@ -133,7 +139,8 @@ export function checkRuns({ name, log, rows }: SessionEvidence): Finding[] {
     if (event.kind === "tool.update" && event.status) tools.set(event.tool_call_id, event.status)
   }
   for (const [id, status] of tools) {
-    if (status === "pending" || status === "in_progress") findings.push(finding(`the tool call ${id} is over with its run`, status))
+    if ((status === "pending" || status === "in_progress") && session.damaged.size === 0)
+      findings.push(finding(`the tool call ${id} is over with its run`, status))
   }
   return findings
 }

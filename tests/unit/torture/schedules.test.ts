@@ -19,7 +19,8 @@ describe("schedules", () => {
     const actions = new Set(steps.map((step) => step.do))
     const byPeople = ["send", "answer", "cancel", "stop", "resume", "go back", "edit", "withdraw", "open tab", "close tab", "together"]
     const atTerminals = ["open terminal", "look", "type", "resize", "close terminal"]
-    for (const action of [...byPeople, ...atTerminals]) expect(actions).toContain(action)
+    const faults = ["kill", "arm", "kill while starting", "freeze daemon", "close database", "damage row"]
+    for (const action of [...byPeople, ...atTerminals, ...faults]) expect(actions).toContain(action)
     expect(steps.filter(({ do: action }) => atTerminals.includes(action)).length).toBeLessThan(steps.length / 3)
     expect(new Set(many.map(({ setting }) => setting)).size).toBe(4)
     expect(steps.filter(isFault).length).toBeGreaterThan(many.length)
