@@ -3,6 +3,7 @@ import type { AdminExecutor, AdminFilter, AdminSessions, Recovery } from "../../
 import { AppError } from "../../lib/contracts/errors"
 import type { Coordinator } from "../execution"
 import type { Session } from "../platform/database"
+import { inPortions } from "../platform/in-portions"
 import { decodeCursor, encodeCursor } from "../platform/page-cursor"
 import type { Sessions } from "../sessions"
 import { type ArchiveDeps, listArchives } from "./archives"
@@ -15,41 +16,26 @@ type Deps = {
 } & ArchiveDeps
 type Query = { filter: AdminFilter; q?: string | undefined; cursor?: string | undefined; limit: number }
 
-/** Filters as conditions on columns the log keeps: no session has to be derived to be counted. `running`: sessions whose agent is up. */
-const conditions = (running: readonly string[]): Record<AdminFilter, object> => ({
+/** Filters as conditions on columns the log keeps: no session has to be derived to be counted. */
+const FILTERS: Record<AdminFilter, object> = {
   all: {},
   running: { open_run_id: { not: null }, open_waits: 0 },
   waiting: { open_waits: { gt: 0 } },
   interrupted: { open_run_id: null, interruption: { not: null } },
-  agent_gone: { state: "WAITING_FOR_INPUT", open_run_id: null, id: { notIn: running } },
+  agent_gone: { state: "WAITING_FOR_INPUT", open_run_id: null, executor: { isNot: { agent_execution_id: { gt: "" } } } },
   executor_error: { state: "ERROR" },
-})
-/** As many as one machine could ever run; the list becomes parameters of a query. */
-const MOST_AGENTS = 10_000
+}
 const RECOVERIES = 50
 
 /** The queries behind the status pages, and what an admin may do there: resume or stop a session, archive what has expired. */
 export function createSystemStatus({ db, sessions, coordinator, insensitive, findExpired, archiveExpiredNow, store }: Deps) {
   async function listSessions(query: Query): Promise<AdminSessions> {
-    const titled = query.q
-      ? await db.task.findMany({
-          where: { title: { contains: query.q, ...(insensitive ? { mode: "insensitive" } : {}) } as object },
-          select: { id: true },
-          take: 1000,
-        })
-      : null
-    // By index: agents that run are few, however many sessions there are.
-    const up = await db.executorRunning.findMany({
-      where: { agent_execution_id: { gt: "" } },
-      select: { session_id: true },
-      take: MOST_AGENTS,
-    })
-    const where = conditions(up.map((row) => row.session_id))
+    const title = { contains: query.q, ...(insensitive ? { mode: "insensitive" } : {}) } as object
     const after = query.cursor ? decodeCursor(query.cursor) : null
     const rows = await db.session.findMany({
       where: {
-        ...where[query.filter],
-        ...(titled ? { task_id: { in: titled.map((task) => task.id) } } : {}),
+        ...FILTERS[query.filter],
+        ...(query.q ? { task: { title } } : {}),
         ...(after ? { OR: [{ updated_at: { lt: after.at } }, { updated_at: after.at, id: { lt: after.id } }] } : {}),
       },
       orderBy: [{ updated_at: "desc" }, { id: "desc" }],
@@ -57,8 +43,8 @@ export function createSystemStatus({ db, sessions, coordinator, insensitive, fin
     })
     const page = rows.slice(0, query.limit)
     const last = page.at(-1)
-    const kinds = Object.keys(where) as AdminFilter[]
-    const counts = await Promise.all(kinds.map(async (kind) => [kind, await db.session.count({ where: where[kind] })] as const))
+    const kinds = Object.keys(FILTERS) as AdminFilter[]
+    const counts = await Promise.all(kinds.map(async (kind) => [kind, await db.session.count({ where: FILTERS[kind] })] as const))
     return {
       items: await describe(page),
       next_cursor: rows.length > query.limit && last ? encodeCursor({ at: last.updated_at, id: last.id }) : null,
@@ -96,8 +82,10 @@ export function createSystemStatus({ db, sessions, coordinator, insensitive, fin
       reports.map((report) => [report.boot_id, JSON.parse(report.details) as Omit<Recovery["sessions"][number], "task_id" | "title">[]]),
     )
     const ids = [...new Set([...details.values()].flat().map((item) => item.session_id))]
-    const found = await db.session.findMany({ where: { id: { in: ids } }, select: { id: true, task_id: true } })
-    const tasks = await db.task.findMany({ where: { id: { in: found.map((row) => row.task_id) } }, select: { id: true, title: true } })
+    const found = await inPortions(ids, (portion) =>
+      db.session.findMany({ where: { id: { in: portion } }, select: { id: true, task: { select: { id: true, title: true } } } }),
+    )
+    const tasks = new Map(found.map(({ id, task }) => [id, task]))
     return {
       items: reports.map(({ details: _details, ...report }) => {
         const boot = boots.find((candidate) => candidate.id === report.boot_id)
@@ -106,8 +94,8 @@ export function createSystemStatus({ db, sessions, coordinator, insensitive, fin
           hostname: boot?.hostname ?? "",
           ended_at: boot?.ended_at ?? null,
           sessions: (details.get(report.boot_id) ?? []).map((item) => {
-            const task_id = found.find((row) => row.id === item.session_id)?.task_id ?? null
-            return { ...item, task_id, title: tasks.find((task) => task.id === task_id)?.title ?? null }
+            const task = tasks.get(item.session_id)
+            return { ...item, task_id: task?.id ?? null, title: task?.title ?? null }
           }),
         }
       }),

@@ -5,6 +5,7 @@ import { type Change, guard, insert, isConflict, type Journal, update, updateAny
 import type { Clock } from "../platform/clock"
 import type { Database, ApiToken as Row } from "../platform/database"
 import { ids } from "../platform/ids"
+import { inPortions } from "../platform/in-portions"
 import type { Caller } from "./current-user"
 import { newSecret, sha256 } from "./secrets"
 
@@ -68,7 +69,7 @@ export function createApiTokens({ db, journal, clock }: { db: Database; journal:
     },
     /** Those of these that can still be used. */
     async live(tokenIds: readonly string[]): Promise<Set<string>> {
-      const rows = await db.apiToken.findMany({ where: { id: { in: [...tokenIds] } } })
+      const rows = await inPortions(tokenIds, (portion) => db.apiToken.findMany({ where: { id: { in: portion } } }))
       return new Set(rows.filter((row) => isLive(row, clock.now())).map(({ id }) => id))
     },
   }

@@ -4,6 +4,7 @@ import { type Change, guard, insert, isConflict, type Journal, update, updateAny
 import type { Clock } from "../platform/clock"
 import type { Database, SignIn } from "../platform/database"
 import { ids } from "../platform/ids"
+import { inPortions } from "../platform/in-portions"
 import type { Person } from "./people"
 
 /** After so long a browser has to sign in again, however often it was used. */
@@ -78,7 +79,9 @@ export function createSignIns({ db, journal, clock }: { db: Database; journal: J
     },
     /** Those of these that can still be used. */
     async live(signInIds: readonly string[]): Promise<Set<string>> {
-      const rows = await db.signIn.findMany({ where: { id: { in: [...signInIds] }, ...liveSignIns(clock.now()) }, select: { id: true } })
+      const rows = await inPortions(signInIds, (portion) =>
+        db.signIn.findMany({ where: { id: { in: portion }, ...liveSignIns(clock.now()) }, select: { id: true } }),
+      )
       return new Set(rows.map(({ id }) => id))
     },
     async knowsDevice(userId: string, device_sha256: string): Promise<boolean> {

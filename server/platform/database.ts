@@ -116,7 +116,7 @@ export type Database = {
     | "archive"
     | "attachment"
     | "recoveryReport"]: ReadOnly<SqliteClient[M]>
-} & Pick<SqliteClient, "$disconnect" | "$queryRawUnsafe">
+} & Pick<SqliteClient, "$disconnect" | "$queryRaw" | "$queryRawUnsafe">
 
 /**
  * A connection that was cut without a word would otherwise be waited for until the kernel gives it up. A read may take longer than a

@@ -13,6 +13,7 @@ import { type Caller, type Credentials, requireSession } from "../auth"
 import { type Journal, journalGeneration } from "../journal"
 import type { Database } from "../platform/database"
 import type { RefusedAnswer } from "../platform/gate"
+import { inPortions } from "../platform/in-portions"
 import type { Logger } from "../platform/logger"
 import { requireCursor, type Sessions } from "../sessions"
 import type { Workers } from "../workers"
@@ -240,8 +241,9 @@ export function createGateway(deps: GatewayDeps) {
     },
     /** Other servers may have appended without being heard. */
     async lookAgain() {
-      const ids = [...channelsOf.keys()]
-      const heads = await deps.db.session.findMany({ where: { id: { in: ids } }, select: { id: true, last_seq: true } })
+      const heads = await inPortions([...channelsOf.keys()], (portion) =>
+        deps.db.session.findMany({ where: { id: { in: portion } }, select: { id: true, last_seq: true } }),
+      )
       for (const { id, last_seq } of heads) for (const channel of channelsOf.get(id) ?? []) channel.grewTo(last_seq)
     },
     recheck,

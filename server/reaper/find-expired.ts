@@ -10,29 +10,59 @@ export type Expired = { task: Task; session: Session; executor: ExecutorRunning;
 /** More than this in one round would hold up the next. */
 const AT_ONCE = 200
 
-/** Executors of expired tasks. Those that cannot be put away now are told with their reason, so that an admin sees them all. */
+/**
+ * Executors of expired tasks, those that can be archived now first. Those that cannot are told with their reason, so that an admin
+ * sees them. The query only narrows, so that a round costs the same however many sessions there are; `judgeExpiry` decides.
+ */
 export async function findExpired({ db, clock, config }: FindDeps): Promise<Expired[]> {
   const now = clock.now()
-  const youngest = Math.min(config.chat_expire_hours, config.code_expire_hours)
-  const before = new Date(now.getTime() - youngest * 3_600_000).toISOString()
-  const executors = await db.executorRunning.findMany({ where: { status: { in: ["ready", "stopped", "error"] } } })
-  const idle = await db.session.findMany({
-    where: { id: { in: executors.map((row) => row.session_id) }, open_run_id: null, active_at: { lte: before } },
-    orderBy: { active_at: "asc" },
-    take: AT_ONCE,
+  const ids = await findUnused(db, {
+    now: now.toISOString(),
+    chat: hoursBefore(now, config.chat_expire_hours),
+    code: hoursBefore(now, config.code_expire_hours),
   })
-  const tasks = await db.task.findMany({ where: { id: { in: idle.map((row) => row.task_id) }, deleted_at: null } })
+  const rows = await db.executorRunning.findMany({
+    where: { session_id: { in: ids } },
+    include: { session: { include: { task: true } } },
+  })
+  const bySession = new Map(rows.map((row) => [row.session_id, row]))
   const found: Expired[] = []
-  for (const session of idle) {
-    const task = tasks.find((row) => row.id === session.task_id)
-    const executor = executors.find((row) => row.session_id === session.id)
-    if (!task || !executor) continue
-    const { reason, last_updated_at, expire_hours } = await loadExpiry({ db, clock, config }, task, session.id)
+  for (const id of ids) {
+    const executor = bySession.get(id)
+    if (!executor) continue
+    const { session } = executor
+    const { reason, last_updated_at, expire_hours } = await loadExpiry({ db, clock, config }, session.task, session.id)
     if (reason !== "expired") continue
     const expired_at = new Date(Date.parse(last_updated_at) + expire_hours * 3_600_000).toISOString()
-    found.push({ task, session, executor, expired_at, blocked: blockedBy(executor, now) })
+    found.push({ task: session.task, session, executor, expired_at, blocked: blockedBy(executor, now) })
   }
   return found
+}
+
+const hoursBefore = (now: Date, hours: number) => new Date(now.getTime() - hours * 3_600_000).toISOString()
+
+/** Sessions with an executor whose task nobody has used since these times. What is blocked comes last: it must not keep others waiting. */
+async function findUnused(db: Database, since: { now: string; chat: string; code: string }): Promise<string[]> {
+  const rows = await db.$queryRaw<{ id: string }[]>`
+    SELECT s."id" FROM "executors_running" e
+      JOIN "sessions" s ON s."id" = e."session_id"
+      JOIN "tasks" t ON t."id" = s."task_id"
+    WHERE e."status" IN ('ready', 'stopped', 'error')
+      AND t."deleted_at" IS NULL
+      AND t."last_activity_at" <= CASE t."type" WHEN 'code' THEN ${since.code} ELSE ${since.chat} END
+      AND NOT EXISTS (
+        SELECT 1 FROM "sessions" o WHERE o."task_id" = t."id" AND (o."open_run_id" IS NOT NULL
+          OR COALESCE(o."active_at", o."updated_at") > CASE t."type" WHEN 'code' THEN ${since.code} ELSE ${since.chat} END))
+      AND NOT EXISTS (SELECT 1 FROM "prompts" p WHERE p."task_id" = t."id" AND p."state" = 'queued')
+    ORDER BY
+      CASE
+        WHEN e."error_code" = 'unreachable' OR e."restore_archive_id" IS NOT NULL THEN 2
+        WHEN e."reap_after" > ${since.now} THEN 1
+        ELSE 0
+      END,
+      COALESCE(s."active_at", s."updated_at"), s."id"
+    LIMIT ${AT_ONCE}`
+  return rows.map((row) => row.id)
 }
 
 /** Nothing is decided about a place that does not answer, and a failure is not repeated at once. */

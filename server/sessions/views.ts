@@ -7,6 +7,8 @@ import { isPutAway, type SessionRows, toSessionView, toStatusReport, toTaskView,
 import type { SessionDeps } from "./deps"
 import { loadExpiry } from "./expiry"
 
+type OfTasks = { task_id: { in: number[] } }
+
 /** Rows → what people see, for one session or a page of tasks; a fixed number of queries whatever the page holds. */
 export function createViews({ db, clock, config, coordinator, agents }: SessionDeps) {
   const world = (): ViewWorld => ({
@@ -18,11 +20,11 @@ export function createViews({ db, clock, config, coordinator, agents }: SessionD
     expire_hours: { chat: config.chat_expire_hours, code: config.code_expire_hours },
   })
 
-  async function rowsOf(sessions: readonly Session[]): Promise<SessionRows[]> {
-    const ids = sessions.map((session) => session.id)
+  /** `which` finds the same sessions from the rows beside them. */
+  async function rowsOf(sessions: readonly Session[], which: { session_id: string } | { session: OfTasks }): Promise<SessionRows[]> {
     const [executors, tokens] = await Promise.all([
-      db.executorRunning.findMany({ where: { session_id: { in: ids } } }),
-      db.resumeToken.findMany({ where: { session_id: { in: ids }, state: "live" }, orderBy: { minted_at: "asc" } }),
+      db.executorRunning.findMany({ where: which }),
+      db.resumeToken.findMany({ where: { ...which, state: "live" }, orderBy: { minted_at: "asc" } }),
     ])
     const rows: SessionRows[] = []
     const alive = new Map<string, boolean>()
@@ -44,12 +46,13 @@ export function createViews({ db, clock, config, coordinator, agents }: SessionD
   }
 
   async function tasks(page: readonly Task[]): Promise<TaskView[]> {
-    const ids = page.map((task) => task.id)
+    // A page is bounded; the sessions of its tasks are not.
+    const ofPage: OfTasks = { task_id: { in: page.map((task) => task.id) } }
     const [sessions, queued] = await Promise.all([
-      db.session.findMany({ where: { task_id: { in: ids } }, orderBy: { created_at: "asc" } }),
-      db.prompt.findMany({ where: { task_id: { in: ids }, state: "queued" }, select: { task_id: true } }),
+      db.session.findMany({ where: ofPage, orderBy: { created_at: "asc" } }),
+      db.prompt.findMany({ where: { ...ofPage, state: "queued" }, select: { task_id: true } }),
     ])
-    const rows = await rowsOf(sessions)
+    const rows = await rowsOf(sessions, { session: ofPage })
     const busy = new Set(queued.map((prompt) => prompt.task_id))
     return page.map((task) =>
       toTaskView(
@@ -62,13 +65,13 @@ export function createViews({ db, clock, config, coordinator, agents }: SessionD
   }
 
   async function session(row: Session): Promise<SessionView> {
-    const [rows] = await rowsOf([row])
+    const [rows] = await rowsOf([row], { session_id: row.id })
     return toSessionView(rows as SessionRows, world())
   }
 
   async function status(row: Session): Promise<SessionStatusReport> {
     await coordinator.healStarting(row)
-    const [rows] = await rowsOf([row])
+    const [rows] = await rowsOf([row], { session_id: row.id })
     const { executor } = rows as SessionRows
     const workspace = coordinator.isHere(executor) ? workspaceOf(executor) : isPutAway(executor) ? "archived" : "present"
     const report = toStatusReport(rows as SessionRows, world(), workspace)

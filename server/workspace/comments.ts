@@ -20,8 +20,7 @@ export async function listComments(deps: WorkspaceDeps, person: Person, sessionI
 /** A comment whose message was withdrawn before it was delivered has reached nobody: it is a draft again. */
 async function readComments(deps: WorkspaceDeps, sessionId: string): Promise<CommentView[]> {
   const rows = await deps.db.reviewComment.findMany({ where: { session_id: sessionId }, orderBy: [{ created_at: "asc" }, { id: "asc" }] })
-  const sent = [...new Set(rows.flatMap(({ prompt_id }) => (prompt_id === null ? [] : [prompt_id])))]
-  const withdrawn = await deps.db.prompt.findMany({ where: { id: { in: sent }, state: "withdrawn" }, select: { id: true } })
+  const withdrawn = await deps.db.prompt.findMany({ where: { session_id: sessionId, state: "withdrawn" }, select: { id: true } })
   const takenBack = new Set(withdrawn.map(({ id }) => id))
   return rows.map((row) => toView({ ...row, prompt_id: row.prompt_id !== null && takenBack.has(row.prompt_id) ? null : row.prompt_id }))
 }
