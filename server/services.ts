@@ -1,3 +1,4 @@
+import type { AppError } from "../lib/contracts/errors"
 import type { Scope } from "../lib/contracts/people"
 import type { SystemStatus } from "./admin"
 import type { AgentRegistry, McpServers } from "./agents"
@@ -67,7 +68,8 @@ export type Services = {
   /** The code of the one-time link; null once the first admin exists. */
   setupCode: () => string | null
   firstAdminMade: () => void
-  isReady: () => boolean
+  /** Why nothing can be served now; null when it can. */
+  whyNotReady: () => Promise<AppError | null>
   metrics: () => Promise<{ contentType: string; text: string }>
 }
 

@@ -1,6 +1,6 @@
 import type { Server as HttpServer } from "node:http"
 import { dirname, join } from "node:path"
-import { isAppError } from "../lib/contracts/errors"
+import { AppError, isAppError } from "../lib/contracts/errors"
 import { createSystemStatus } from "./admin"
 import {
   createAgentRegistry,
@@ -35,12 +35,13 @@ import {
 import { type Coordinator, createCoordinator, createReach } from "./execution"
 import { createStandaloneExecutor, type Executor, type Executors, installPrograms, notConfigured, placeOf } from "./executors"
 import { createGitCredentials } from "./git-credentials"
-import { noNotices, openJournal, openPostgresNotices, openWriter } from "./journal"
+import { noNotices, openJournal, openPostgresNotices, openWriter, updateAny } from "./journal"
 import { realClock } from "./platform/clock"
 import type { Config } from "./platform/config"
 import { type Database, openDatabase } from "./platform/database"
 import type { Logger } from "./platform/logger"
 import { createMetrics } from "./platform/metrics"
+import { createStorageProbe } from "./platform/storage-probe"
 import { createGateway, type GatewayDeps } from "./realtime"
 import { createReaper, findExpired } from "./reaper"
 import {
@@ -257,6 +258,12 @@ export async function createServices(options: {
   }
   let setupCode = (await people.any()) ? null : newSecret("setup")
   let ready = false
+  const probeStorage = createStorageProbe({
+    read: () => db.boot.findUnique({ where: { id: boot.id } }),
+    // A write like any other, which changes nothing.
+    write: () => journal.write([updateAny("boots", { id: boot.id }, { pid: process.pid })]),
+    folders: [config.data_dir, ...(config.database.kind === "sqlite" ? [dirname(config.database.file)] : [])],
+  })
 
   return {
     config,
@@ -310,7 +317,7 @@ export async function createServices(options: {
     firstAdminMade: () => {
       setupCode = null
     },
-    isReady: () => ready,
+    whyNotReady: async () => (ready ? probeStorage() : new AppError("NOT_READY", "The server is starting.", {})),
     metrics: createMetrics({
       connections: { help: "open sockets", read: gateway.connections },
       sessions_owned: { help: "sessions this server acts for", read: () => coordinator.ownedSessions().length },

@@ -1,13 +1,14 @@
 import { signIn } from "next-auth/react"
 import { lookUp } from "@/lib/client/look-up"
 
-export type SignInResult = "ok" | "wrong" | "rate_limited" | "unreachable"
+export type SignInResult = "ok" | "wrong" | "rate_limited" | "unavailable" | "unreachable"
 
 export async function signInWithPassword(email: string, password: string): Promise<SignInResult> {
   try {
     const result = await signIn("credentials", { redirect: false, email, password })
     if (result?.ok && !result.error) return "ok"
-    return result?.error === "RATE_LIMITED" ? "rate_limited" : "wrong"
+    if (result?.error === "RATE_LIMITED") return "rate_limited"
+    return result?.error === "DATABASE_UNAVAILABLE" || result?.error === "STORAGE_FULL" ? "unavailable" : "wrong"
   } catch {
     return "unreachable"
   }
@@ -19,6 +20,7 @@ export const signInWithProvider = (callbackUrl: string) => signIn("oidc", { call
 export const signInSentence: Record<Exclude<SignInResult, "ok">, string> = {
   wrong: "This email and password do not match an account here.",
   rate_limited: "Too many attempts. Wait a minute, then try again.",
+  unavailable: "The server cannot use its database right now. Try again in a moment.",
   unreachable: "The server could not be reached. Try again in a moment.",
 }
 

@@ -1,4 +1,4 @@
-import { isAppError } from "@/lib/contracts/errors"
+import { isAppError, isPassing } from "@/lib/contracts/errors"
 import type { WorkerAttached, WorkerExit, WorkerOutput, WorkerRedraw } from "@/lib/contracts/workers"
 import { attachWorker, sendDrawn, sendInput, sendSize, watchWorker } from "./socket"
 
@@ -96,7 +96,7 @@ export class WorkerStream {
     const why = error instanceof Error ? error.message : "The terminal could not be opened."
     if (code === "NOT_FOUND") return this.set({ phase: "gone" })
     // No code: the server did not answer, which is not a refusal.
-    if (code === "NOT_READY" || code === "CONFLICT" || code === null) {
+    if (!isAppError(error) || isPassing(error) || code === "CONFLICT") {
       const status = isAppError(error) ? (error.details as { executor_status?: string }).executor_status : undefined
       this.set({ phase: "waiting", why, putAway: status === "deleted" || status === "reaping" })
       return this.attachLater()

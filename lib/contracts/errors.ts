@@ -34,12 +34,16 @@ export type ErrorDetails = {
   PATH_REFUSED: { reason: string }
   /** `etag` is the file's now; null when it is gone. */
   FILE_CONFLICT: { reason: "exists" | "changed"; etag: string | null }
-  DISK_FULL: object
   AGENT_UNAVAILABLE: { agent: string }
   RATE_LIMITED: { retry_after_seconds: number }
   QUEUE_FULL: { limit: number }
   WORKER_LIMIT: { limit: number }
   NOT_READY: object
+  /** The disk of the server, or of the session's executor. */
+  STORAGE_FULL: object
+  DATABASE_UNAVAILABLE: object
+  /** The session's daemon does not answer: whether it acted on the call is unknown. */
+  EXECUTOR_UNREACHABLE: object
   INTERNAL: object
 }
 export type ErrorCode = keyof ErrorDetails
@@ -75,7 +79,9 @@ export const httpStatus = {
   WORKER_LIMIT: 429,
   INTERNAL: 500,
   NOT_READY: 503,
-  DISK_FULL: 507,
+  STORAGE_FULL: 503,
+  DATABASE_UNAVAILABLE: 503,
+  EXECUTOR_UNREACHABLE: 503,
 } satisfies Record<ErrorCode, number>
 
 const tag: unique symbol = Symbol.for("rewake.error") as never
@@ -98,6 +104,10 @@ export const isAppError = (error: unknown): error is AppError => typeof error ==
 
 export type ErrorBody = { code: ErrorCode; message: string } & Record<string, unknown>
 export const toErrorBody = (error: AppError): ErrorBody => ({ code: error.code, message: error.message, ...error.details })
+
+const PASSING: readonly ErrorCode[] = ["NOT_READY", "STORAGE_FULL", "DATABASE_UNAVAILABLE", "EXECUTOR_UNREACHABLE"]
+/** The same request may be answered a little later, without anybody changing it. */
+export const isPassing = (error: AppError): boolean => PASSING.includes(error.code)
 
 /** Rebuilds in the browser the error a response or an ack carries; null when the body is none of ours. */
 export function fromErrorBody(body: unknown): AppError | null {

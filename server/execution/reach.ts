@@ -2,6 +2,7 @@ import { AppError } from "../../lib/contracts/errors"
 import type { Runtime } from "../../lib/contracts/task"
 import { type AgentctlClient, DaemonRefused, DaemonUnreachable, type Executors } from "../executors"
 import type { Database, ExecutorRunning, Session } from "../platform/database"
+import { executorDiskFull, executorUnreachable } from "../platform/unavailable-error"
 
 /** A session's executor, for whoever uses it without owning the session: any server may, for a person who may. */
 export type Place = {
@@ -31,7 +32,7 @@ export function createReach(deps: ReachDeps) {
       await deps.recover(session.id)
       ;({ executor, client } = await find(session))
     }
-    if (!client) throw notReady(executor)
+    if (!client) throw notUsable(executor)
     return { session, executor, client, call: epochCaller(deps.db, session) }
   }
 }
@@ -55,9 +56,10 @@ function epochCaller(db: Database, session: Session): Place["call"] {
 const isFenced = (error: unknown) => error instanceof DaemonRefused && error.code === "FENCED"
 
 function tellable(error: unknown): unknown {
-  if (error instanceof DaemonUnreachable) return new AppError("NOT_READY", "The executor does not answer.", {}, { cause: error })
+  if (error instanceof DaemonUnreachable) return executorUnreachable({ cause: error })
   if (!(error instanceof DaemonRefused)) return error
   if (error.code === "NOT_FOUND") return new AppError("NOT_FOUND", error.message, { entity: "executor" }, { cause: error })
+  if (error.code === "DISK_FULL") return executorDiskFull(error.message, { cause: error })
   if (error.code === "FENCED")
     return new AppError("CONFLICT", "Another server is taking this session over. Try again.", {}, { cause: error })
   return new AppError("CONFLICT", error.message, {}, { cause: error })
@@ -66,10 +68,15 @@ function tellable(error: unknown): unknown {
 const WHY: Record<string, string> = {
   none: "The executor was not started yet.",
   starting: "The executor is starting.",
-  ready: "The executor does not answer.",
   stopped: "The executor is stopped.",
   reaping: "This task is being put away. Continue it first.",
   deleted: "This task was put away. Continue it first.",
 }
-const notReady = ({ status, error_message }: ExecutorRunning) =>
-  new AppError("NOT_READY", WHY[status] ?? error_message ?? "The executor is not ready.", { executor_status: status })
+/** `ready` in the journal, and no daemon of that name answers. */
+const isUnreachable = ({ status, error_code }: ExecutorRunning) =>
+  status === "ready" || (status === "error" && error_code === "unreachable")
+const notUsable = (executor: ExecutorRunning) => {
+  const { status, error_message } = executor
+  if (isUnreachable(executor)) return executorUnreachable()
+  return new AppError("NOT_READY", WHY[status] ?? error_message ?? "The executor is not ready.", { executor_status: status })
+}

@@ -41,7 +41,12 @@ export class DaemonRefused extends Error {
   }
 }
 /** No answer: the call may or may not have been carried out. */
-export class DaemonUnreachable extends Error {}
+export class DaemonUnreachable extends Error {
+  override readonly name = "DaemonUnreachable"
+}
+
+/** A browser may be slow to send the next piece of a file; a daemon that takes none of it for so long is stopped. */
+const UPLOAD_SILENCE_MS = 60_000
 
 /** Agents take seconds to start and to load; the daemon itself gives up after a minute. */
 const AGENT_START_TIMEOUT_MS = 120_000
@@ -145,11 +150,15 @@ export function createAgentctlClient(endpoint: Endpoint) {
       const address = addressOf(target)
       const request = http.request(`${endpoint.url}${address}`, { method, agent: false, headers: { ...headers(epoch), ...extra } })
       const source = Readable.from(body ?? [])
+      const silenceMs = body ? UPLOAD_SILENCE_MS : DURATIONS.callMs
+      request.setTimeout(silenceMs, () => request.destroy(new Error(`no answer within ${silenceMs} ms`)))
       request.on("error", (cause) => {
         source.destroy()
         reject(new DaemonUnreachable(`agentctl did not answer ${method} ${address}: ${cause.message}`, { cause }))
       })
       request.on("response", (response) => {
+        // From here on the reader holds the daemon back as long as it likes.
+        request.setTimeout(0)
         if (accept.includes(response.statusCode ?? 0)) return resolve(response)
         const chunks: Buffer[] = []
         response.on("data", (chunk: Buffer) => chunks.push(chunk))

@@ -7,6 +7,7 @@ import { z } from "zod"
 import { isAppError } from "../../lib/contracts/errors"
 import { Email } from "../../lib/contracts/task"
 import { DEVICE_DAYS, type Person, readCookie, readSignInCookie, SIGN_IN_DAYS, sha256 } from "../auth"
+import { unavailableError } from "../platform/unavailable-error"
 import { getServices, type Services } from "../services"
 import { cookie, forgetIntent, readIntent } from "./oidc-intent"
 import { readBody } from "./read-body"
@@ -41,7 +42,8 @@ export async function nextAuthHandler(request: Request, context: Context) {
       )
     return response
   } catch (error) {
-    if (isAppError(error)) return errorResponse(error)
+    const told = isAppError(error) ? error : unavailableError(error)
+    if (told) return errorResponse(told)
     throw error
   }
 }
@@ -106,7 +108,7 @@ function createOptions(services: Services, request: Request, browser: Browser, u
             under.done = await services.signInWithPassword(given, trail)
           } catch (error) {
             // next-auth hands only the message of an error to the sign-in page.
-            throw new Error(isAppError(error) ? error.code : "INTERNAL")
+            throw new Error((isAppError(error) ? error : unavailableError(error))?.code ?? "INTERNAL")
           }
           return under.done?.person ?? null
         },

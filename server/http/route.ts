@@ -14,6 +14,7 @@ import { AppError, httpStatus, isAppError, toErrorBody } from "../../lib/contrac
 import type { Trail } from "../audit"
 import type { Caller } from "../auth"
 import { ADDRESS_HEADER } from "../platform/client-address"
+import { unavailableError } from "../platform/unavailable-error"
 import { getServices, type Services } from "../services"
 import { bytesOf, readBody } from "./read-body"
 
@@ -119,8 +120,11 @@ async function respond(request: Request, { status }: Call, work: (services: Serv
     }
     return status === 204 ? new Response(null, { status, headers: NOT_STORED }) : Response.json(result, { status, headers: NOT_STORED })
   } catch (error) {
-    if (isAppError(error)) return errorResponse(error)
-    services.logger.error({ err: error, path: new URL(request.url).pathname }, "request failed")
+    const path = new URL(request.url).pathname
+    const told = isAppError(error) ? error : unavailableError(error)
+    if (told && told !== error) services.logger.warn({ err: error, path }, "request failed")
+    if (told) return errorResponse(told)
+    services.logger.error({ err: error, path }, "request failed")
     return Response.json(
       { code: "INTERNAL", message: "Something went wrong on the server. Nothing was half-written." },
       { status: 500, headers: NOT_STORED },

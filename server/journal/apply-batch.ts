@@ -1,3 +1,4 @@
+import { storageTroubleIn } from "../platform/storage-trouble"
 import type { Change, Value } from "./changes"
 import { type Dialect, type Refs, type Statement, toStatement } from "./sql"
 
@@ -38,6 +39,8 @@ export function* applyBatch(requests: readonly WriteRequest[], dialect: Dialect)
       results[index] = yield* applyOne(requests[index] as WriteRequest, dialect)
       yield { sql: "RELEASE SAVEPOINT one", params: [] }
     } catch (error) {
+      // Nothing is wrong with this request, and the transaction may be gone already: the whole batch fails, to be tried again.
+      if (storageTroubleIn(error)) throw error
       yield { sql: "ROLLBACK TO SAVEPOINT one", params: [] }
       yield { sql: "RELEASE SAVEPOINT one", params: [] }
       results[index] =

@@ -2,7 +2,8 @@ import { AppError } from "../../lib/contracts/errors"
 import { isActivity, isTerminalKind, type NewEvent, SessionEvent } from "../../lib/contracts/events"
 import type { Clock } from "../platform/clock"
 import type { Database } from "../platform/database"
-import type { StoredEvent, WriteResult } from "./apply-batch"
+import { DatabaseFailure } from "../platform/storage-trouble"
+import type { StoredEvent, WriteRequest, WriteResult } from "./apply-batch"
 import type { Change, Value } from "./changes"
 import { project } from "./project"
 import { createGroupCommit, type Writer } from "./writer"
@@ -41,6 +42,10 @@ export class StoreRefused extends Error {}
 export function openJournal({ writer, db, clock }: { writer: Writer; db: Database; clock: Clock }) {
   const group = createGroupCommit(writer)
   const followers = new Set<Follower>()
+  const submit = (request: WriteRequest) =>
+    group.submit(request).catch((cause: unknown) => {
+      throw new DatabaseFailure(cause instanceof Error ? cause.message : String(cause), { cause })
+    })
 
   async function commit({ session, guards = [], rows = [], events }: Commit): Promise<Committed> {
     const ts = clock.now().toISOString()
@@ -48,7 +53,7 @@ export function openJournal({ writer, db, clock }: { writer: Writer; db: Databas
     const task_id = session.task_id > 0 ? session.task_id : { ref: "task_id" }
     const after = events.flatMap((event, i) => project(event, { session_id: session.id, task_id, ts, seq: { ref: `seq.${i}` } }))
     const active_at = events.some((event) => isActivity(event.kind)) ? ts : null
-    const result = settle(await group.submit({ session_id: session.id, before: [...guards, ...rows], events: stored, after, active_at }))
+    const result = settle(await submit({ session_id: session.id, before: [...guards, ...rows], events: stored, after, active_at }))
     const placed = events.map((event, i) => ({ session_id: session.id, seq: result.first_seq + i, ts, v: 1, ...event }) as SessionEvent)
     const ref = session.task_id > 0 ? session : { ...session, task_id: result.refs.task_id as number }
     if (placed.length > 0) for (const follower of followers) follower(ref, placed)
@@ -57,7 +62,7 @@ export function openJournal({ writer, db, clock }: { writer: Writer; db: Databas
 
   /** Rows that belong to no session: people, tokens, boots, reports. The same writer, the same durability. */
   async function write(changes: Change[]): Promise<Record<string, Value>> {
-    return settle(await group.submit({ session_id: null, before: changes, events: [], after: [], active_at: null })).refs
+    return settle(await submit({ session_id: null, before: changes, events: [], after: [], active_at: null })).refs
   }
 
   /** In order, after `after`; holes are legal, since deltas may be compacted away. */

@@ -4,7 +4,7 @@ import type { WriteResult } from "./apply-batch"
 import type { Writer } from "./writer"
 
 /** JSON both ways: cloning the same objects costs a multiple of writing and reading them as text. */
-type Reply = { results: WriteResult[] } | { error: string }
+type Reply = { results: WriteResult[] } | { error: string; code: string | null }
 
 export function openSqliteWriter(options: { file: string; script: URL | string }): Writer {
   const worker = new Worker(options.script, {
@@ -23,7 +23,7 @@ export function openSqliteWriter(options: { file: string; script: URL | string }
     const reply = JSON.parse(message) as Reply
     const oldest = pending.shift()
     if ("results" in reply) oldest?.settle(reply.results)
-    else oldest?.fail(new Error(reply.error))
+    else oldest?.fail(Object.assign(new Error(reply.error), { code: reply.code }))
   })
   worker.on("error", end)
   worker.on("exit", () => end(new Error("the journal's writer has ended")))

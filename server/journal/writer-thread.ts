@@ -65,6 +65,7 @@ port.on("message", (message: string) => {
   try {
     port.postMessage(JSON.stringify({ results: run(JSON.parse(message) as WriteRequest[]) }))
   } catch (error) {
-    port.postMessage(JSON.stringify({ error: error instanceof Error ? error.message : String(error) }))
+    const code = (error as { code?: string }).code ?? null
+    port.postMessage(JSON.stringify({ error: error instanceof Error ? error.message : String(error), code }))
   }
 })

@@ -122,7 +122,7 @@ export type Database = {
  * A connection that was cut without a word would otherwise be waited for until the kernel gives it up. A read may take longer than a
  * write: it looks through much, and holds nobody up.
  */
-const TIME_LIMITS = { connectionTimeoutMillis: DURATIONS.callMs, query_timeout: 30_000, keepAlive: true }
+const TIME_LIMITS = { connectionTimeoutMillis: DURATIONS.callMs, query_timeout: 15_000, keepAlive: true }
 
 /** Each client brings its own query compiler; only the one that is used is loaded. */
 export async function openDatabase(config: Config["database"]): Promise<Database> {

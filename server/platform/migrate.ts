@@ -69,11 +69,16 @@ function migrateSqlite(file: string, migrations: Migration[]): string[] {
   }
 }
 
+/** A start says that the database is away rather than wait for it. */
+const CONNECT_LIMIT_MS = 10_000
+
 /** The lock Prisma's own tool takes, so that two servers starting at once migrate once. */
 const ADVISORY_LOCK = 72707369
 
 async function migratePostgres(url: string, migrations: Migration[]): Promise<string[]> {
-  const client = new pg.Client({ connectionString: url })
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_LIMIT_MS })
+  // Cut off in between, it would end the process; the query under way fails as well.
+  client.on("error", () => {})
   await client.connect()
   const fresh: string[] = []
   try {

@@ -15,6 +15,7 @@ import type { Database } from "../platform/database"
 import type { RefusedAnswer } from "../platform/gate"
 import { inPortions } from "../platform/in-portions"
 import type { Logger } from "../platform/logger"
+import { unavailableError } from "../platform/unavailable-error"
 import { requireCursor, type Sessions } from "../sessions"
 import type { Workers } from "../workers"
 import type { Workspace } from "../workspace"
@@ -99,12 +100,17 @@ export function createGateway(deps: GatewayDeps) {
       authorization: typeof token === "string" ? `Bearer ${token}` : undefined,
       cookie: socket.handshake.headers.cookie,
     }
-    const caller = await deps.currentUser(credentials).catch(() => null)
-    const [standing = null] = caller ? await deps.standings([caller]).catch(() => []) : []
-    if (!caller || standing === null)
-      return next(Object.assign(new Error("Sign in first."), { data: { code: "UNAUTHENTICATED", message: "Sign in first." } }))
-    socket.data = { caller, standing, address: deps.addressOf(socket.request), channels: new Map() }
-    next()
+    const refuse = (data: ErrorBody) => next(Object.assign(new Error(data.message), { data }))
+    try {
+      const caller = await deps.currentUser(credentials)
+      const [standing = null] = caller ? await deps.standings([caller]) : []
+      if (!caller || standing === null) return refuse({ code: "UNAUTHENTICATED", message: "Sign in first." })
+      socket.data = { caller, standing, address: deps.addressOf(socket.request), channels: new Map() }
+      next()
+    } catch (error) {
+      // Not known to be signed out: a page told so would leave for the sign-in.
+      refuse(bodyOf(error))
+    }
   })
 
   io.on("connection", (socket: GatewaySocket) => {
@@ -225,6 +231,11 @@ export function createGateway(deps: GatewayDeps) {
   rechecking.unref()
   function bodyOf(error: unknown): ErrorBody {
     if (isAppError(error)) return toErrorBody(error)
+    const unavailable = unavailableError(error)
+    if (unavailable) {
+      deps.logger.warn({ err: error }, "socket request failed")
+      return toErrorBody(unavailable)
+    }
     deps.logger.error({ err: error }, "socket request failed")
     return { code: "INTERNAL", message: "Something went wrong on the server." }
   }

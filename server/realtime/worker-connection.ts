@@ -159,6 +159,7 @@ const PUT_AWAY = ["reaping", "deleted"]
 function refusalReason(error: unknown): WorkerExitReason {
   if (!isAppError(error)) return "failed"
   if (error.code === "NOT_FOUND") return "not_found"
+  if (error.code === "EXECUTOR_UNREACHABLE") return "not_ready"
   if (error.code !== "NOT_READY") return "failed"
   return PUT_AWAY.includes((error.details as { executor_status?: string }).executor_status ?? "") ? "put_away" : "not_ready"
 }

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from "node:http"
 import type { PtyState } from "../../lib/contracts/agentctl/ptys"
-import { AppError } from "../../lib/contracts/errors"
 import type { AttachWorker, WorkerExit } from "../../lib/contracts/workers"
 import type { Person } from "../auth"
 import type { Place } from "../execution"
 import { updateAny } from "../journal"
+import { executorUnreachable } from "../platform/unavailable-error"
 import { requireWorker, type WorkerDeps } from "./deps"
 import { requireProcess } from "./manage"
 import { ptyOf, raiseProcess } from "./process"
@@ -113,5 +113,5 @@ async function take(stream: IncomingMessage, bytes: number): Promise<Buffer> {
     missing -= Math.min(chunk.length, missing)
     if (missing === 0) return Buffer.concat(chunks)
   }
-  throw new AppError("NOT_READY", "The executor's answer broke off.", {})
+  throw executorUnreachable()
 }

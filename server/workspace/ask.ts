@@ -2,6 +2,7 @@ import { AppError } from "../../lib/contracts/errors"
 import { type Person, requireSession } from "../auth"
 import { type AgentctlClient, DaemonRefused, DaemonUnreachable } from "../executors"
 import type { ExecutorRunning, Session } from "../platform/database"
+import { executorDiskFull, executorUnreachable } from "../platform/unavailable-error"
 import { isPutAway } from "../status"
 import type { WorkspaceDeps } from "./deps"
 
@@ -43,7 +44,7 @@ const notReady = (message: string) => new AppError("NOT_READY", message, {})
 
 /** What a daemon refuses, in the words of the API. */
 function toAppError(error: unknown, executor: ExecutorRunning | null): unknown {
-  if (error instanceof DaemonUnreachable) return notReady("The executor of this session did not answer.")
+  if (error instanceof DaemonUnreachable) return executorUnreachable({ cause: error })
   if (!(error instanceof DaemonRefused)) return error
   const { code, message, body } = error
   switch (code) {
@@ -66,7 +67,7 @@ function toAppError(error: unknown, executor: ExecutorRunning | null): unknown {
     case "NO_REPOSITORY":
       return new AppError("NO_REPOSITORY", message, {})
     case "DISK_FULL":
-      return new AppError("DISK_FULL", message, {})
+      return executorDiskFull(message, { cause: error })
     case "FENCED":
       return new AppError("CONFLICT", "Another server works on this session now. Try again.", {})
     case "INVALID_INPUT":

@@ -1,8 +1,8 @@
 import { once } from "node:events"
 import { afterEach, describe, expect, test } from "vitest"
-import type { DatabaseProxy } from "../support/database-proxy"
 import { agentText, follow, numbers, Rewake } from "../support/server"
 import { readRows } from "../support/sql"
+import type { TcpProxy } from "../support/tcp-proxy"
 import { waitUntil } from "../support/wait-until"
 
 /** A lease that expires soon, but not so soon that a busy machine would miss a renewal. */
@@ -12,7 +12,7 @@ const durations = { leaseMs: LEASE_MS, leaseRenewalMs: 500, sweepMs: 200, lastRe
 describe("two servers whose PostgreSQL is away for longer than their leases", () => {
   let first: Rewake
   let second: Rewake
-  let proxy: DatabaseProxy
+  let proxy: TcpProxy
   afterEach(async () => {
     await second?.kill9()
     await first?.stop()
@@ -20,7 +20,7 @@ describe("two servers whose PostgreSQL is away for longer than their leases", ()
 
   async function twoServers(): Promise<void> {
     first = await Rewake.start({ database: "postgresql", durations, proxied: true })
-    proxy = first.proxy as DatabaseProxy
+    proxy = first.proxy as TcpProxy
     second = await first.secondServer()
   }
   const leases = () => readRows(first.sqlPlace(), "SELECT id, lease_until, fenced_by FROM boots")
@@ -45,8 +45,8 @@ describe("two servers whose PostgreSQL is away for longer than their leases", ()
     const before = await owners()
     expect(new Set(before.map((row) => row.owner_boot_id)).size).toBe(2)
 
-    await proxy.close()
-    await sitOut(() => proxy.open())
+    proxy.cut()
+    await sitOut(() => proxy.pass())
     for (const id of sessions) {
       const log = await first.waitForRuns(id, 1)
       expect(agentText(log)).toBe(numbers(250))
@@ -62,9 +62,9 @@ describe("two servers whose PostgreSQL is away for longer than their leases", ()
     const { session } = await first.createTask("count 2000 40")
     await first.waitForEvent(session.id, (event) => event.kind === "message.delta", "the first number")
     const paused = first.child
-    await proxy.close()
+    proxy.cut()
     paused?.kill("SIGSTOP")
-    await sitOut(() => proxy.open())
+    await sitOut(() => proxy.pass())
     const log = await second.waitForEvent(session.id, (event) => event.kind === "run.adopted", "the other server to take over")
     expect(log.some((event) => event.kind === "run.interrupted")).toBe(false)
     const exited = paused ? once(paused, "exit") : null
@@ -78,8 +78,8 @@ describe("two servers whose PostgreSQL is away for longer than their leases", ()
     await twoServers()
     const { task, session } = await first.createTask("remember quince")
     await first.waitForRuns(session.id, 1)
-    proxy.goSilent()
-    await sitOut(() => proxy.speakAgain())
+    proxy.swallow()
+    await sitOut(() => proxy.passNewOnes())
     const viewer = follow(second, session.id)
     await waitUntil(
       async () =>

@@ -10,10 +10,10 @@ import { PUSH_NAMES, type PushedEvent } from "../../lib/contracts/socket"
 import type { AppendResult, SessionView, TaskView } from "../../lib/contracts/task"
 import type { Durations } from "../../lib/host/durations"
 import { processStartTime } from "../../lib/host/process-identity"
-import { DatabaseProxy } from "./database-proxy"
 import { freePort } from "./free-port"
 import { createPostgresDatabase } from "./postgres"
 import { countRows, runSql, type SqlPlace } from "./sql"
+import { TcpProxy } from "./tcp-proxy"
 import { ADMIN, readTemplate } from "./template"
 import { waitUntil } from "./wait-until"
 
@@ -39,7 +39,7 @@ export type StartOptions = {
   armed?: boolean
   /** The umask that the server is started with, in octal. */
   umask?: string
-  /** Its servers reach PostgreSQL through `proxy`, which can be closed. */
+  /** Its servers reach PostgreSQL through `proxy`, which can be cut. */
   proxied?: boolean
   /** Without the admin, the token and the schema that test servers otherwise start with. */
   empty?: boolean
@@ -53,7 +53,7 @@ export class Rewake {
   token = ""
   /** After how long something that was waited for counts as hanging. */
   patienceMs = PATIENCE_MS
-  proxy: DatabaseProxy | null = null
+  proxy: TcpProxy | null = null
   private sockets: Socket[] = []
 
   private constructor(
@@ -70,7 +70,7 @@ export class Rewake {
     const postgres = kind === "postgresql" ? await createPostgresDatabase("test", template?.postgresql?.name ?? null) : null
     const dataDir = mkdtempSync(join(tmpdir(), "rewake-"))
     if (kind === "sqlite" && template) copyFileSync(template.file, join(dataDir, SQLITE_FILE))
-    const through = options.proxied && postgres ? await DatabaseProxy.start(postgres.url) : null
+    const through = options.proxied && postgres ? await TcpProxy.inFrontOf(postgres.url) : null
     const durations = options.durations ? { REWAKE_TEST_DURATIONS: JSON.stringify(options.durations) } : {}
     const rewake = new Rewake(
       dataDir,
@@ -292,7 +292,7 @@ export class Rewake {
       }
     }
     if (options.keep) return
-    await this.proxy?.stop()
+    this.proxy?.stop()
     await this.database.drop()
     rmSync(this.dataDir, { recursive: true, force: true })
   }

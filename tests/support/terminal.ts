@@ -75,7 +75,7 @@ export class Viewer {
   attach(options: Partial<AttachWorker> = {}): Promise<WorkerAttached> {
     return waitUntil(async () => {
       const answer = await this.ask(options)
-      if (answer.error && answer.error.code !== "NOT_READY") throw new Error(JSON.stringify(answer.error))
+      if (answer.error && !["NOT_READY", "EXECUTOR_UNREACHABLE"].includes(answer.error.code)) throw new Error(JSON.stringify(answer.error))
       return answer.error ? null : answer
     }, "an attached terminal")
   }

@@ -19,7 +19,7 @@ export async function comeToRest(world: World): Promise<string[]> {
   const { place } = world
   place.disarm()
   place.thaw()
-  await place.openDatabase()
+  place.reopenDatabase()
   await world.noteFired(isServerPoint)
   for (const via of place.servers.keys()) await place.up(via, (line) => world.say(line))
   await discover(world)

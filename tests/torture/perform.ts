@@ -211,7 +211,7 @@ async function strike(world: World, fault: Fault): Promise<void> {
       world.say(place.freezeDaemon(fault.ms) ? "  the daemon stands still" : "  there is no daemon to freeze")
       return
     case "close database":
-      world.say((await place.closeDatabase(fault.ms)) ? "  every connection to it is cut" : "  it is not reached over a network")
+      world.say(place.closeDatabase(fault.ms) ? "  every connection to it is cut" : "  it is not reached over a network")
       return
     case "damage row":
       return damageRow(world, world.session(fault.session), fault.nth)

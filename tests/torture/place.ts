@@ -75,7 +75,7 @@ export class Place {
   }
   private async startAgain(via: number, say: (line: string) => void): Promise<void> {
     // A start without a database says so and ends, which is another thing than what is looked for here.
-    if (!this.isUp(via)) await this.openDatabase()
+    if (!this.isUp(via)) this.reopenDatabase()
     for (let starts = 1; !this.isUp(via); starts++) {
       try {
         await this.server(via).boot()
@@ -154,18 +154,18 @@ export class Place {
     this.frozen = null
   }
 
-  async closeDatabase(ms: number): Promise<boolean> {
+  closeDatabase(ms: number): boolean {
     const { proxy } = this.server(0)
     if (!proxy) return false
-    await this.openDatabase()
-    await proxy.close()
-    this.outage = setTimeout(() => void this.openDatabase(), ms)
+    this.reopenDatabase()
+    proxy.cut()
+    this.outage = setTimeout(() => this.reopenDatabase(), ms)
     return true
   }
-  async openDatabase(): Promise<void> {
+  reopenDatabase(): void {
     if (this.outage) clearTimeout(this.outage)
     this.outage = null
-    await this.server(0).proxy?.open()
+    this.server(0).proxy?.pass()
   }
 
   daemonSession = (id: string) => this.askDaemon<DaemonSession>(`/sessions/${id}`)
@@ -218,7 +218,7 @@ export class Place {
   async close(options: { keep: boolean }): Promise<void> {
     this.thaw()
     this.disarm()
-    await this.openDatabase()
+    this.reopenDatabase()
     await this.db.$disconnect()
     if (options.keep)
       for (const [nth, server] of this.servers.entries()) writeFileSync(join(this.dataDir, `server-${nth}.log`), server.output)

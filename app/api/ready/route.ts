@@ -1,8 +1,10 @@
+import { errorResponse } from "@/server/http/route"
 import { getServices } from "@/server/services"
 
 export const dynamic = "force-dynamic"
 
-export const GET = () =>
-  getServices().isReady()
-    ? Response.json({ ready: true })
-    : Response.json({ code: "NOT_READY", message: "The server is starting." }, { status: 503 })
+/** For load balancers, and for the page while something is away: both ask again until it is there. */
+export const GET = async () => {
+  const why = await getServices().whyNotReady()
+  return why ? errorResponse(why) : Response.json({ ready: true }, { headers: { "cache-control": "no-store" } })
+}

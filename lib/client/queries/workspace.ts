@@ -1,6 +1,6 @@
 import { keepPreviousData, type QueryClient, queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useEffect } from "react"
-import { AppError, isAppError } from "@/lib/contracts/errors"
+import { AppError, isAppError, isPassing } from "@/lib/contracts/errors"
 import type { Changes, CreateComment, FileDiff } from "@/lib/contracts/workspace"
 import { call, pathOf } from "../api"
 import { watchWorkspace } from "../socket"
@@ -9,7 +9,7 @@ export const filePath = (sessionId: string, file: string, download = false) =>
   pathOf("GET /api/v1/sessions/{sessionId}/file", { params: { sessionId }, query: { path: file, download: download ? "1" : undefined } })
 
 /** An executor that is coming up answers in a moment; what is refused stays refused. */
-const retry = (failures: number, error: Error) => (!isAppError(error) || error.code === "NOT_READY") && failures < 4
+const retry = (failures: number, error: Error) => (!isAppError(error) || isPassing(error)) && failures < 4
 
 /** One call answers both: the summary, and with a path the diff of one file. */
 const unexpected = () => new AppError("INTERNAL", "The server answered something else.", {})

@@ -52,7 +52,7 @@ export function scopeOf(method: string, { access }: Pick<Call, "access">): Scope
 
 /** Every error a call may answer: its own, and those that follow from its shape. */
 export function errorsOf(call: Call): ErrorCode[] {
-  const codes: ErrorCode[] = [...(call.errors ?? []), "RATE_LIMITED", "NOT_READY", "INTERNAL"]
+  const codes: ErrorCode[] = [...(call.errors ?? []), "RATE_LIMITED", "NOT_READY", "STORAGE_FULL", "DATABASE_UNAVAILABLE", "INTERNAL"]
   if (call.access !== "anyone") codes.push("UNAUTHENTICATED", "FORBIDDEN")
   if (call.params) codes.push("NOT_FOUND")
   if (call.params || call.query || call.body) codes.push("INVALID_INPUT")

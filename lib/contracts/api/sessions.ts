@@ -152,6 +152,7 @@ export const sessionCalls = {
     params: OfSession.extend({ sha256: Sha256 }),
     status: 200,
     answer: "bytes",
+    errors: ["EXECUTOR_UNREACHABLE"],
   },
   "GET /api/v1/sessions/{sessionId}/workers": {
     summary: "List the session's tabs: terminals, terminal agents, changes",
@@ -175,6 +176,7 @@ export const sessionCalls = {
     params: OfWorker,
     status: 200,
     answer: WorkerDetail,
+    errors: ["EXECUTOR_UNREACHABLE"],
   },
   "PATCH /api/v1/sessions/{sessionId}/workers/{workerId}": {
     summary: "Rename or move a tab",
@@ -197,6 +199,7 @@ export const sessionCalls = {
     body: RestartWorker,
     status: 202,
     answer: OneWorker,
+    errors: ["EXECUTOR_UNREACHABLE"],
   },
   "GET /api/v1/sessions/{sessionId}/workers/{workerId}/history": {
     summary: "Get earlier output of a terminal, as bytes",
@@ -205,5 +208,6 @@ export const sessionCalls = {
     query: HistoryQuery,
     status: 200,
     answer: "bytes",
+    errors: ["EXECUTOR_UNREACHABLE"],
   },
 } satisfies Record<string, Call>

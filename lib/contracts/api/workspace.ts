@@ -26,7 +26,7 @@ export const workspaceCalls = {
     query: FolderQuery,
     status: 200,
     answer: FolderListing,
-    errors: ["PATH_REFUSED", "WORKSPACE_PUT_AWAY"],
+    errors: ["PATH_REFUSED", "WORKSPACE_PUT_AWAY", "EXECUTOR_UNREACHABLE"],
   },
   "GET /api/v1/sessions/{sessionId}/file": {
     summary: "Get one file as it is, or a range of it; download=1 to save it",
@@ -35,7 +35,7 @@ export const workspaceCalls = {
     query: FileQuery,
     status: 200,
     answer: "bytes",
-    errors: ["PATH_REFUSED", "WORKSPACE_PUT_AWAY"],
+    errors: ["PATH_REFUSED", "WORKSPACE_PUT_AWAY", "EXECUTOR_UNREACHABLE"],
   },
   "PUT /api/v1/sessions/{sessionId}/file": {
     summary: "Write a file (its bytes as body); If-Match or If-None-Match guard what is there",
@@ -45,7 +45,7 @@ export const workspaceCalls = {
     upload: "application/octet-stream",
     status: 200,
     answer: FileWritten,
-    errors: ["PATH_REFUSED", "FILE_CONFLICT", "DISK_FULL", "WORKSPACE_PUT_AWAY"],
+    errors: ["PATH_REFUSED", "FILE_CONFLICT", "WORKSPACE_PUT_AWAY", "EXECUTOR_UNREACHABLE"],
     limit: "heavy",
   },
   "GET /api/v1/sessions/{sessionId}/diff": {
@@ -55,7 +55,7 @@ export const workspaceCalls = {
     query: DiffQuery,
     status: 200,
     answer: z.union([Changes, FileDiff]),
-    errors: ["NO_REPOSITORY", "PATH_REFUSED", "WORKSPACE_PUT_AWAY"],
+    errors: ["NO_REPOSITORY", "PATH_REFUSED", "WORKSPACE_PUT_AWAY", "EXECUTOR_UNREACHABLE"],
   },
   "GET /api/v1/sessions/{sessionId}/comments": {
     summary: "List comments on changed lines",
