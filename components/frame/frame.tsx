@@ -10,6 +10,7 @@ import { KeysDialog } from "./keys-dialog"
 import { signInAgain } from "./leave"
 import { Palette } from "./palette"
 import { Sidebar } from "./sidebar"
+import { TroubleBanner } from "./trouble-banner"
 import { useAttention } from "./use-attention"
 import { useFrameKeys } from "./use-frame-keys"
 
@@ -27,7 +28,10 @@ export function Frame({ children }: { children: ReactNode }) {
   useAttention(typeof taskId === "string" ? taskId : undefined)
   useLeaveWhenSignedOut()
   return (
-    <div className="grid h-dvh grid-cols-[264px_minmax(0,1fr)] phone:grid-cols-1">
+    <div className="grid h-dvh grid-cols-[264px_minmax(0,1fr)] grid-rows-[auto_minmax(0,1fr)] phone:grid-cols-1">
+      <div className="col-span-full">
+        <TroubleBanner />
+      </div>
       <nav
         aria-label="Tasks"
         className={cn("flex min-h-0 flex-col border-line-soft border-r bg-panel phone:border-0", !onList && "phone:hidden")}

@@ -1,6 +1,7 @@
 // Types only: the schemas behind them would add the whole table to every page.
 import type { AnswerOf, api, CallName, GivenBody, GivenParams, GivenQuery } from "@/lib/contracts/api"
 import { AppError, fromErrorBody } from "@/lib/contracts/errors"
+import { noteTrouble } from "./server-trouble"
 import { NetworkError, sendFile, sendJson } from "./transport"
 
 /** Answered with a file: the browser, or whoever reads the bytes, asks by `pathOf`. */
@@ -52,7 +53,9 @@ export async function call<K extends Exclude<CallName, BytesCall>>(name: K, ...[
     : sendJson({ ...request, body }))
   const answer = parse(text)
   if (status >= 200 && status < 300) return answer as AnswerOf<K>
-  throw fromErrorBody(answer) ?? unknownFailure(status)
+  const error = fromErrorBody(answer) ?? unknownFailure(status)
+  noteTrouble(error)
+  throw error
 }
 
 function parse(text: string): unknown {

@@ -1,4 +1,5 @@
 import { type RefObject, useEffect, useRef, useState, useSyncExternalStore } from "react"
+import { onServerTrouble, serverTrouble } from "./server-trouble"
 import { connectionState, onConnectionState } from "./socket"
 import { readStored, writeStored } from "./stored"
 
@@ -65,6 +66,8 @@ export function useSettled<T>(value: T, ms: number): T {
   }, [value, ms])
   return settled
 }
+
+export const useServerTrouble = () => useSyncExternalStore(onServerTrouble, serverTrouble, serverTrouble)
 
 export const useConnection = () => useSyncExternalStore(onConnectionState, connectionState, () => "connecting" as const)
 

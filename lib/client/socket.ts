@@ -4,6 +4,7 @@ import type { RestoreProgress } from "@/lib/contracts/restore"
 import { type ClientToServerEvents, PUSH_NAMES, type PushedEvent, type Refused, type ServerToClientEvents } from "@/lib/contracts/socket"
 import type { SessionStatusReport } from "@/lib/contracts/status"
 import type { AttachWorker, WorkerAttached, WorkerExit, WorkerOutput, WorkerRedraw } from "@/lib/contracts/workers"
+import { noteTrouble } from "./server-trouble"
 
 /** One connection per page. Sessions subscribe through it, and are subscribed again from where they were after every reconnect. */
 export type ConnectionState = "connecting" | "connected" | "reconnecting" | "signed_out"
@@ -70,6 +71,7 @@ function connection(): Socket<ServerToClientEvents, ClientToServerEvents> {
       setState("signed_out")
       return
     }
+    noteTrouble(fromErrorBody(data))
     setState("reconnecting")
     // A refusal by the server itself (not the transport) is not retried by socket.io.
     if (!opened.active) setTimeout(() => opened.connect(), RETRY_AFTER_SERVER_CLOSE_MS)

@@ -2,8 +2,9 @@ import { useCallback, useEffect, useState } from "react"
 import type { Attachment } from "@/lib/contracts/attachments"
 import { taskExpired } from "../error-parser"
 import { errorSentence } from "../error-sentence"
-import { useConnection } from "../hooks"
+import { useConnection, useServerTrouble } from "../hooks"
 import { newClientMessageId, readOutbox, type Unsent, withEntry, withoutEntry, writeOutbox } from "../outbox"
+import { isServerTrouble } from "../server-trouble"
 import type { Prompt } from "../transcript-items"
 import { NetworkError } from "../transport"
 import { appendMessage } from "./session"
@@ -16,12 +17,26 @@ const isSeen = (entry: Unsent, prompts: ReadonlyMap<string, Prompt>) => {
   return false
 }
 
+/** What may have arrived, or will be taken later, is sent again by itself; what was refused waits for the user. */
+function whatBecameOf(error: unknown): Pick<Unsent, "state" | "sentence"> {
+  if (error instanceof NetworkError)
+    return { state: "unreachable", sentence: `${error.message} It is kept here, and sent once the connection is back.` }
+  if (isServerTrouble(error)) return { state: "unreachable", sentence: "It is kept here, and sent once the server can save it." }
+  return { state: "refused", sentence: errorSentence(error) }
+}
+
 /** Sends messages so that none is lost and none is sent twice: each is kept here until the log shows it. */
 export function useOutbox(taskId: number, sessionId: string, prompts: ReadonlyMap<string, Prompt>) {
   const [entries, setEntries] = useState<Unsent[]>([])
+  /** Whose entries these are: right after another session was opened they are still those of the one before. */
+  const [loadedFor, setLoadedFor] = useState<string | null>(null)
   const [sent, setSent] = useState(0)
   const connection = useConnection()
-  useEffect(() => setEntries(readOutbox(sessionId)), [sessionId])
+  const { recoveries } = useServerTrouble()
+  useEffect(() => {
+    setEntries(readOutbox(sessionId))
+    setLoadedFor(sessionId)
+  }, [sessionId])
 
   const change = useCallback(
     (how: (entries: readonly Unsent[]) => Unsent[]) =>
@@ -45,9 +60,7 @@ export function useOutbox(taskId: number, sessionId: string, prompts: ReadonlyMa
       } catch (error) {
         const expired = taskExpired(error)
         if (expired) return note({ state: "expired", sentence: null, expiredSince: expired.last_updated_at })
-        const lost = error instanceof NetworkError
-        const sentence = lost ? `${error.message} It is kept here, and sent once the connection is back.` : errorSentence(error)
-        note({ state: lost ? "unreachable" : "refused", sentence })
+        note(whatBecameOf(error))
       }
     },
     [change, taskId, sessionId],
@@ -60,9 +73,9 @@ export function useOutbox(taskId: number, sessionId: string, prompts: ReadonlyMa
   }, [entries, prompts, change])
 
   useEffect(() => {
-    if (connection !== "connected") return
+    if (connection !== "connected" || loadedFor !== sessionId) return
     for (const entry of entries) if (entry.state === "unreachable") void attempt(entry)
-  }, [connection, attempt])
+  }, [connection, recoveries, loadedFor, attempt])
 
   return {
     entries: entries.filter((entry) => !isSeen(entry, prompts)),

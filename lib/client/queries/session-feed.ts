@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query"
 import { useEffect, useSyncExternalStore } from "react"
 import type { EventKind } from "@/lib/contracts/events"
-import { useConnection } from "../hooks"
+import { useConnection, useServerTrouble } from "../hooks"
 import { type FeedView, feedOf, type SessionFeed } from "../session-feed"
 import { restoreQuery } from "./restore"
 import { statusQuery } from "./session"
@@ -40,8 +40,9 @@ export function useSessionFeed(taskId: number, sessionId: string): SessionFeedHa
     [client, feed, taskId, sessionId],
   )
   const connection = useConnection()
+  const { recoveries } = useServerTrouble()
   useEffect(() => {
     if (connection === "connected" && feed.get().phase === "failed") feed.reload()
-  }, [connection, feed])
+  }, [connection, recoveries, feed])
   return { ...view, loadOlder: feed.loadOlder, loadAll: feed.loadAll, reload: feed.reload, log: feed.log }
 }
