@@ -7,6 +7,7 @@ import { AgentctlFile } from "../lib/contracts/agentctl/protocol"
 import { isAppError } from "../lib/contracts/errors"
 import { CreateToken, TOKEN_DAYS } from "../lib/contracts/people"
 import { AgentId, Email } from "../lib/contracts/task"
+import { lockFolder } from "../lib/host/folder-lock"
 import { isSameProcess } from "../lib/host/process-identity"
 import { keepOwnFilesPrivate } from "../lib/host/umask"
 import { type Audit, createAudit, type Trail } from "./audit"
@@ -25,8 +26,11 @@ import { type Journal, openJournal, openWriter } from "./journal"
 import { realClock } from "./platform/clock"
 import { type Config, ConfigError, readConfig } from "./platform/config"
 import { type Database, openDatabase } from "./platform/database"
+import { type BackedUp, BackupError, findDamage, makeBackup, restoreBackup } from "./platform/database-backup"
 import { createLogger } from "./platform/logger"
 import { migrate } from "./platform/migrate"
+import { whyUnusable } from "./platform/why-unusable"
+import { markFolder } from "./recovery"
 import { examineAll, examineExport, exportToFolder, importSession, readExport } from "./transfer"
 import { migrationsFolder } from "./wiring"
 
@@ -37,14 +41,27 @@ const STOP_TIMEOUT_MS = 30_000
 class Usage extends Error {}
 
 const [command, ...rest] = process.argv.slice(2)
-run().catch((error) => {
-  console.error(error instanceof Usage || error instanceof ConfigError || isAppError(error) ? error.message : error)
+keepOwnFilesPrivate()
+main().catch((error) => {
+  console.error(isSentence(error) ? error.message : error)
   process.exit(1)
 })
 
-async function run() {
-  keepOwnFilesPrivate()
+function isSentence(error: unknown): error is Error {
+  return error instanceof Usage || error instanceof ConfigError || error instanceof BackupError || isAppError(error)
+}
+
+async function main() {
   const config = readConfig()
+  try {
+    await run(config)
+  } catch (error) {
+    const why = isSentence(error) ? null : whyUnusable(error, config)
+    throw why === null ? error : new Usage(why, { cause: error })
+  }
+}
+
+async function run(config: Config) {
   switch (command) {
     case "token":
       return withDatabase(config, async ({ people, tokens, trail }) => {
@@ -112,14 +129,29 @@ async function run() {
         console.log(JSON.stringify(result, null, 2))
       })
     case "doctor":
-      return rest[0] === undefined ? withDatabase(config, ({ db }) => examineAll(db)) : examineExport(rest[0])
+      if (rest[0] !== undefined) return examineExport(rest[0])
+      requireWholeFile(config)
+      return withDatabase(config, ({ db }) => examineAll(db))
+    case "backup": {
+      const { values, positionals } = parseArgs({
+        args: rest,
+        options: { restore: { type: "string" }, overwrite: { type: "boolean", default: false } },
+        allowPositionals: true,
+      })
+      const [file, ...more] = positionals
+      if (values.restore !== undefined && file === undefined) return restore(config, resolve(values.restore))
+      if (values.restore !== undefined || file === undefined || more.length > 0)
+        throw new Usage("backup FILE [--overwrite] makes a backup; backup --restore FILE puts it in the database's place.")
+      return backUp(config, resolve(file), values.overwrite)
+    }
     case "stop":
       return stopEverything(config)
     default:
       throw new Usage(
         [
           "commands: token --user EMAIL [--days N] [--scope read|write|admin], invite --email EMAIL [--admin], stop,",
-          "export --session ID [--to FOLDER], import FOLDER|FILE.tar --user EMAIL, doctor [FOLDER|FILE.tar]",
+          "export --session ID [--to FOLDER], import FOLDER|FILE.tar --user EMAIL, doctor [FOLDER|FILE.tar],",
+          "backup FILE [--overwrite], backup --restore FILE",
         ].join("\n"),
       )
   }
@@ -158,6 +190,54 @@ async function withDatabase(
     await db.$disconnect()
   }
 }
+
+/** Pages that do not fit together would be told as damage of one session after the other, or end the look at the first. */
+function requireWholeFile({ database }: Config) {
+  const findings = database.kind === "sqlite" ? findDamage(database.file) : []
+  if (findings.length === 0) return
+  const lines = findings.map((finding) => `  ${finding.replaceAll("\n", "\n  ")}`)
+  throw new Usage(
+    [`The database file is damaged:`, ...lines, "Restore a backup with `npm run backup -- --restore FILE`; see docs/backup.md."].join("\n"),
+  )
+}
+
+function whatIsBackedUp({ database, auth_secret_file }: Config): BackedUp {
+  if (database.kind === "postgresql")
+    throw new Usage("This installation uses PostgreSQL: back it up with pg_dump, and keep AUTH_SECRET with the backup. See docs/backup.md.")
+  return { database: database.file, auth_secret: auth_secret_file }
+}
+
+async function backUp(config: Config, file: string, overwrite: boolean) {
+  const { sessions, bytes, holds_secret } = await makeBackup(whatIsBackedUp(config), file, { overwrite, now: new Date() })
+  const archives = config.archive.kind === "folder" ? config.archive.folder : `s3://${config.archive.bucket}/${config.archive.prefix}`
+  console.log(`${file}: ${count(sessions, "session")}, ${(bytes / 1024 ** 2).toFixed(1)} MB, verified`)
+  console.log(holds_secret ? "It holds the database and auth-secret: keep it as safe as a password." : "It holds the database.")
+  console.log("It leaves out:")
+  if (!holds_secret)
+    console.log("  AUTH_SECRET, which is set in the environment: without it nobody stays signed in and stored keys cannot be read")
+  console.log(`  archives of tasks, in ${archives}`)
+  console.log(`  workspaces and repositories, in ${join(config.data_dir, "workspaces")} and ${join(config.data_dir, "repositories")}`)
+  console.log(`  spools and old output of terminals, in ${join(config.data_dir, "sessions")}`)
+}
+
+async function restore(config: Config, file: string) {
+  const to = whatIsBackedUp(config)
+  const lock = lockFolder(join(config.data_dir, "run", "server.lock"))
+  if (!lock) throw new Usage(`A server is using ${config.data_dir}. Stop it first, with \`npm stop\`.`)
+  try {
+    const { made_at, sessions, holds_secret, kept } = restoreBackup(file, to, new Date())
+    // Unknown to any database: the next start sees that this one is older than its folder, also where there was none before.
+    await markFolder(config.data_dir, { boot_id: "backup", renewals: 0 })
+    console.log(`The database is the one of ${made_at} again: ${count(sessions, "session")}.`)
+    if (!holds_secret) console.log("The backup holds no secret: set AUTH_SECRET to the one it was made with.")
+    for (const path of kept) console.log(`Replaced, and kept as ${path}`)
+    console.log("Messages that were queued are held, and open questions are withdrawn, at the next start.")
+  } finally {
+    lock.release()
+  }
+}
+
+const count = (n: number, what: string) => `${n} ${what}${n === 1 ? "" : "s"}`
 
 type RunFile = { pid: number; start_time: string; endpoint: string }
 function readRunFile(config: Config): RunFile | null {

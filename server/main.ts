@@ -17,6 +17,7 @@ import { migrate } from "./platform/migrate"
 import { makePrivate } from "./platform/private-files"
 import { setSecurityHeaders } from "./platform/security-headers"
 import { isUnencrypted } from "./platform/unencrypted"
+import { whyUnusable } from "./platform/why-unusable"
 import { publishServices } from "./services"
 import { createServices, migrationsFolder } from "./wiring"
 
@@ -40,6 +41,15 @@ async function main() {
   const started = performance.now()
   const umask = keepOwnFilesPrivate()
   const config = readConfig()
+  try {
+    await start(config, umask, started)
+  } catch (error) {
+    const why = whyUnusable(error, config)
+    throw why === null ? error : new StartFailed(why, { cause: error })
+  }
+}
+
+async function start(config: Config, umask: number, started: number) {
   const logger = createLogger(config.log_level)
   const lock = config.database.kind === "sqlite" ? lockDataFolder(config) : null
   closeToOthers(config, logger)

@@ -12,10 +12,16 @@ export function writePrivateFile(path: string, content: string): void {
     closeSync(fd)
   }
   renameSync(draft, path)
-  const folder = openSync(dirname(path), "r")
+  syncFolder(dirname(path))
+}
+
+export function syncFile(path: string): void {
+  const fd = openSync(path, "r")
   try {
-    fsyncSync(folder)
+    fsyncSync(fd)
   } finally {
-    closeSync(folder)
+    closeSync(fd)
   }
 }
+/** Names in it that were made or changed are on disk then. */
+export const syncFolder = syncFile

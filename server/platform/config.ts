@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto"
 import { accessSync, constants, existsSync, mkdirSync, readFileSync } from "node:fs"
 import { homedir, totalmem } from "node:os"
-import { join, resolve } from "node:path"
+import { dirname, join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import { z } from "zod"
 import { writePrivateFile } from "../../lib/host/write-private-file"
@@ -91,6 +91,8 @@ const Variables = z.object({
 /** Names the product reads, and next-auth's own: agents and shells get the user's environment without any of these. */
 const OURS = new Set([...Object.keys(Variables.shape), "NEXTAUTH_URL", "NEXTAUTH_SECRET", "NODE_ENV"])
 
+const AUTH_SECRET_FILE = "auth-secret"
+
 export class ConfigError extends Error {}
 
 export type Config = ReturnType<typeof readConfig>
@@ -118,7 +120,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     database: postgres
       ? ({ kind: "postgresql", url: v.DATABASE_URL as string } as const)
       : ({ kind: "sqlite", file: v.DATABASE_URL ? resolve(v.DATABASE_URL.slice("file:".length)) : join(data_dir, "rewake.db") } as const),
-    auth_secrets: v.AUTH_SECRET ? (secretsIn(v.AUTH_SECRET) as Secrets) : keptSecrets(data_dir),
+    auth_secrets: v.AUTH_SECRET ? (secretsIn(v.AUTH_SECRET) as Secrets) : keptSecrets(join(data_dir, AUTH_SECRET_FILE)),
+    /** Where the secret is kept; null where the environment brings it. */
+    auth_secret_file: v.AUTH_SECRET ? null : join(data_dir, AUTH_SECRET_FILE),
     trusted_proxies: trustedProxies(v.TRUSTED_PROXIES),
     oidc: oidcProvider(v),
     admin: v.ADMIN_EMAIL && v.ADMIN_PASSWORD ? { email: v.ADMIN_EMAIL.toLowerCase(), password: v.ADMIN_PASSWORD } : null,
@@ -193,14 +197,24 @@ function makeDataDir(dir: string) {
     accessSync(dir, constants.W_OK)
     accessSync(join(dir, "run"), constants.W_OK)
   } catch (cause) {
-    throw new ConfigError(`DATA_DIR: cannot write to ${dir} (${(cause as NodeJS.ErrnoException).code ?? "error"})`, { cause })
+    throw cannotWrite(dir, cause)
   }
 }
 
+function cannotWrite(dir: string, cause: unknown): ConfigError {
+  const code = (cause as NodeJS.ErrnoException).code ?? "error"
+  if (code === "ENOSPC" || code === "EDQUOT")
+    return new ConfigError(`DATA_DIR: the disk of ${dir} is full. Free some space, then try again.`, { cause })
+  return new ConfigError(`DATA_DIR: cannot write to ${dir} (${code})`, { cause })
+}
+
 /** Losing this file signs everybody out and makes open questions unanswerable, so it is written once and kept. */
-function keptSecrets(dataDir: string): Secrets {
-  const file = join(dataDir, "auth-secret")
-  if (!existsSync(file)) writePrivateFile(file, randomBytes(32).toString("base64url"))
+function keptSecrets(file: string): Secrets {
+  try {
+    if (!existsSync(file)) writePrivateFile(file, randomBytes(32).toString("base64url"))
+  } catch (cause) {
+    throw cannotWrite(dirname(file), cause)
+  }
   const secrets = secretsIn(readFileSync(file, "utf8"))
   if (!secrets) throw new ConfigError(`${file}: ${SECRETS_FORM}`)
   return secrets

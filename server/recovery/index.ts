@@ -1,6 +1,6 @@
 export { createAccessSweep } from "./access-sweep"
 export { type Boot, startBoot } from "./boot"
 export { bootSweep, recoverBeforeItsTurn } from "./boot-sweep"
-export { settleRestoredBackup } from "./restored-backup"
+export { markFolder, settleRestoredBackup } from "./restored-backup"
 export { startTakeoverSweep } from "./takeover-sweep"
 export { startWaitSweep } from "./wait-sweep"
