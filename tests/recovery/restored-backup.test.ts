@@ -64,17 +64,18 @@ describe.each(DATABASES)("a backup of the database is put back, on %s", (databas
 
   test("[2][4] readers start anew, questions are withdrawn, and a message that was queued reaches the agent once", async () => {
     rewake = await Rewake.start({ database, env: { AUTO_RESUME: "off" } })
-    const counting = await rewake.createTask("count 60 50")
     const asking = await rewake.createTask("ask Which way?")
-    await rewake.waitForEvent(counting.session.id, (event) => event.kind === "message.delta", "a number")
     await rewake.waitForEvent(asking.session.id, (event) => event.kind === "run.waiting", "the question")
-    await rewake.append(counting.task.id, "remember lime")
+    const [wait] = (await rewake.session(asking.session.id)).waits
     const busy = await rewake.createTask("count 5000 50")
     await rewake.waitForEvent(busy.session.id, (event) => event.kind === "message.delta", "a number")
     const unsent = await rewake.append(busy.task.id, "remember moon")
+    // Last, because it must still be counting when the server is killed.
+    const counting = await rewake.createTask("count 100 50")
+    const counted = await rewake.waitForEvent(counting.session.id, (event) => event.kind === "message.delta", "a number")
+    const head = counted.at(-1)?.seq ?? 0
+    await rewake.append(counting.task.id, "remember lime")
     const before = await generation(counting.session.id)
-    const head = (await rewake.events(counting.session.id)).at(-1)?.seq ?? 0
-    const [wait] = (await rewake.session(asking.session.id)).waits
     await rewake.kill9()
     const putBack = await backUp()
 
