@@ -1,12 +1,12 @@
-import { ZodError } from "zod"
 import { AppError } from "../../lib/contracts/errors"
 import { isTerminalState, type SessionState } from "../../lib/contracts/status"
 import type { Runtime } from "../../lib/contracts/task"
 import { DURATIONS } from "../../lib/host/durations"
 import { type AgentctlClient, DaemonUnreachable, type PlacedExecutor } from "../executors"
-import { isConflict, StoreRefused } from "../journal"
+import { isConflict } from "../journal"
 import type { Session } from "../platform/database"
 import { createKeyedQueue } from "../platform/keyed-queue"
+import { storageErrorOf } from "../platform/storage-trouble"
 import { abandon } from "./abandon"
 import { createAgentSlots, makesRoom } from "./agent-slots"
 import { attach } from "./attach"
@@ -15,7 +15,7 @@ import type { ExecutionDeps, Live } from "./context"
 import { closeOpenRun, deliver, handOverAgain } from "./deliver"
 import { settleOptions } from "./options"
 import { discard, type Reaped, reap, type SeenExpired } from "./reap"
-import { markUnreachable, markUnreconciled, type Reconciled, reconcile } from "./reconcile"
+import { markFailed, type Reconciled, reconcile } from "./reconcile"
 import { loadSession } from "./session-facts"
 import { stopIdleAgent } from "./stop-idle-agent"
 import { expireWaits, refusalIsFinal, tendRun } from "./tend-run"
@@ -116,9 +116,13 @@ export function createCoordinator(deps: ExecutionDeps) {
         return "undecided"
       }
       deps.logger.warn({ session: sessionId, err: error }, "session could not be reconciled yet")
+      // Nothing was found out about the session, and nothing can be said of it either.
+      if (storageErrorOf(error)) {
+        retryLater(live)
+        return "undecided"
+      }
       try {
-        if (isDamage(error)) await markUnreconciled(deps, live, error)
-        else await markUnreachable(deps, live, error)
+        await markFailed(deps, live, error)
       } catch (refusal) {
         // Another server has it now, and will say what it finds.
         if (isConflict(refusal)) return "not_mine"
@@ -383,9 +387,6 @@ export function createCoordinator(deps: ExecutionDeps) {
   }
 }
 export type Coordinator = ReturnType<typeof createCoordinator>
-
-/** What is known of the session cannot be read, or not be written: the daemon is not to blame, and waiting alone does not mend it. */
-const isDamage = (error: unknown) => [SyntaxError, TypeError, RangeError, ZodError, StoreRefused].some((kind) => error instanceof kind)
 
 const notOurs = () => new AppError("CONFLICT", "This session is on another server.", {})
 

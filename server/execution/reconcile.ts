@@ -1,9 +1,10 @@
+import { ZodError } from "zod"
 import type { DaemonSession } from "../../lib/contracts/agentctl/protocol"
 import type { InterruptionReason, SessionState } from "../../lib/contracts/status"
 import type { Runtime } from "../../lib/contracts/task"
 import { killPoint } from "../../lib/host/kill-point"
 import { type AgentctlClient, DaemonRefused } from "../executors"
-import { parseRow, updateAny } from "../journal"
+import { parseRow, StoreRefused, updateAny } from "../journal"
 import type { ExecutionDeps, Live } from "./context"
 import { closeOpenRun, handOverAgain } from "./deliver"
 import { dismissForgetful } from "./forgotten"
@@ -278,8 +279,15 @@ function settledState(state: SessionState, now: { running: boolean; ready: boole
   return state === "STARTING" || state === "RUNNING" || (state === "ERROR" && now.ready) ? "WAITING_FOR_INPUT" : state
 }
 
+/** What is known of the session cannot be read, or not be written: the daemon is not to blame, and waiting alone does not mend it. */
+const isDamage = (error: unknown) => [SyntaxError, TypeError, RangeError, ZodError, StoreRefused].some((kind) => error instanceof kind)
+
+/** Reconciling failed: said of the session, until a later try succeeds. */
+export const markFailed = (deps: ExecutionDeps, live: Live, error: unknown): Promise<void> =>
+  isDamage(error) ? markUnreconciled(deps, live, error) : markUnreachable(deps, live, error)
+
 /** The run stays open: an unreachable daemon may still be carrying it. */
-export async function markUnreachable(deps: ExecutionDeps, live: Live, error: unknown): Promise<void> {
+async function markUnreachable(deps: ExecutionDeps, live: Live, error: unknown): Promise<void> {
   const loaded = await loadSession(deps.db, live.owned.ref.id)
   if (!loaded || loaded.executor.status === "error") return
   const { executor, session } = loaded
@@ -297,7 +305,7 @@ export async function markUnreachable(deps: ExecutionDeps, live: Live, error: un
 }
 
 /** A session nobody can bring to one story must not look as if it were at work: it says so, and can be retried or abandoned. */
-export async function markUnreconciled(deps: ExecutionDeps, live: Live, error: unknown): Promise<void> {
+async function markUnreconciled(deps: ExecutionDeps, live: Live, error: unknown): Promise<void> {
   const loaded = await loadSession(deps.db, live.owned.ref.id)
   if (!loaded || loaded.executor.error_code === NOT_RECONCILED) return
   const { executor, session } = loaded

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import type { NewEvent } from "../../lib/contracts/events"
 import { type Journal, newGeneration, updateAny } from "../journal"
 import type { Database } from "../platform/database"
+import { inPortions } from "../platform/in-portions"
 import type { Logger } from "../platform/logger"
 
 /** How far the database had come when a server of this folder last renewed its lease. */
@@ -60,10 +61,9 @@ export async function settleRestoredBackup(options: {
     db.resumeToken.findMany({ where: { state: "live" }, select: { id: true, session_id: true } }),
     db.prompt.findMany({ where: { state: "queued" }, select: { id: true, session_id: true } }),
   ])
-  const sessions = await db.session.findMany({
-    where: { id: { in: [...new Set([...tokens, ...prompts].map((row) => row.session_id))] } },
-    select: { id: true, task_id: true, user_id: true },
-  })
+  const sessions = await inPortions([...new Set([...tokens, ...prompts].map((row) => row.session_id))], (ids) =>
+    db.session.findMany({ where: { id: { in: ids } }, select: { id: true, task_id: true, user_id: true } }),
+  )
   await Promise.all(
     sessions.map((session) => {
       const ours = <T extends { session_id: string }>(rows: T[]) => rows.filter((row) => row.session_id === session.id)

@@ -16,10 +16,6 @@ const BOUNDED: Record<string, string> = {
   "server/reaper/find-expired.ts: ids": "200 in a round",
   "server/sessions/views.ts: page.map((task) => task.id)": "a page of 100",
   "server/workspace/comments.ts: drafts.map(({ id }) => id)": "200 drafts of one session",
-  // Being rewritten.
-  "server/execution/coordinator.ts: [...owned.keys(), ...lost]": "not bounded yet",
-  "server/recovery/restored-backup.ts: [...new Set([...tokens, ...prompts].map((row) => row.session_id))]": "not bounded yet",
-  "server/recovery/takeover-sweep.ts: left.map(({ id }) => id)": "not bounded yet",
 }
 
 /** Lists given to `in` and `notIn` of queries and conditions, other than literals, constants and portions. */
