@@ -10,10 +10,11 @@ const SETTINGS = [
   [3, "expiring"],
 ] as const satisfies readonly (readonly [number, Setting])[]
 
-/** Seed and length → schedule, always the same one. About one step in four is a fault. */
-export function generate(seed: number, length: number): Schedule {
+/** Seed and length → schedule, always the same one. About one step in four is a fault. `wanted` takes the place of the drawn setting. */
+export function generate(seed: number, length: number, wanted?: Setting): Schedule {
   const random = createRandom(seed)
-  const setting = random.weighted<Setting>(SETTINGS)
+  const drawn = random.weighted<Setting>(SETTINGS)
+  const setting = wanted ?? drawn
   const writer = createWriter(seed, random, setting)
   const steps: Step[] = [writer.create(), ...(random.chance(0.5) ? [writer.create()] : []), writer.openTab()]
   const mostFaults = 1 + Math.ceil(length / 6)

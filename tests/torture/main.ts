@@ -42,8 +42,7 @@ function nextSchedule(): Schedule | null {
   const familiar = known.shift()
   if (familiar) return familiar
   if (started >= runs || Date.now() > deadline || failures.length >= Number(values.failures)) return null
-  const schedule = generate(firstSeed + started++, length)
-  return values.setting === undefined ? schedule : { ...schedule, setting: values.setting as Setting }
+  return generate(firstSeed + started++, length, values.setting as Setting | undefined)
 }
 
 /** Places are ended with the tool, also when it is told to stop: their daemons would outlive it. */
