@@ -1,13 +1,14 @@
-import { existsSync, readFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
+import { z } from "zod"
 import { AgentctlFile } from "../lib/contracts/agentctl/protocol"
 import { isAppError } from "../lib/contracts/errors"
 import { CreateToken, TOKEN_DAYS } from "../lib/contracts/people"
 import { AgentId, Email } from "../lib/contracts/task"
-import { lockFolder } from "../lib/host/folder-lock"
+import { isFolderLocked, lockFolder } from "../lib/host/folder-lock"
 import { isSameProcess } from "../lib/host/process-identity"
 import { keepOwnFilesPrivate } from "../lib/host/umask"
 import { type Audit, createAudit, type Trail } from "./audit"
@@ -37,7 +38,10 @@ import { migrationsFolder } from "./wiring"
 const dist = dirname(fileURLToPath(import.meta.url))
 /** A server that drains longer than this is told about, not killed: it may be writing. */
 const STOP_TIMEOUT_MS = 30_000
+/** A living daemon has written its damaged file again by then. */
+const PUBLISHED_AGAIN_MS = 10_000
 
+const RunFile = z.object({ pid: z.number().int(), start_time: z.string(), endpoint: z.string() })
 class Usage extends Error {}
 
 const [command, ...rest] = process.argv.slice(2)
@@ -239,14 +243,20 @@ async function restore(config: Config, file: string) {
 
 const count = (n: number, what: string) => `${n} ${what}${n === 1 ? "" : "s"}`
 
-type RunFile = { pid: number; start_time: string; endpoint: string }
-function readRunFile(config: Config): RunFile | null {
-  const file = join(config.data_dir, "run", "server.json")
-  if (!existsSync(file)) return null
-  const run = JSON.parse(readFileSync(file, "utf8")) as RunFile
-  return isSameProcess(run.pid, run.start_time) ? run : null
+function readRunFile(config: Config) {
+  const run = readFileOf(config, "server.json", RunFile)
+  return run && isSameProcess(run.pid, run.start_time) ? run : null
 }
 const runningUrl = (config: Config) => readRunFile(config)?.endpoint ?? null
+
+/** Null when it is missing or damaged. */
+function readFileOf<T>(config: Config, name: string, schema: z.ZodType<T>): T | null {
+  try {
+    return schema.parse(JSON.parse(readFileSync(join(config.data_dir, "run", name), "utf8")))
+  } catch {
+    return null
+  }
+}
 
 /** The server first: while it runs it would start the daemon again. */
 async function stopEverything(config: Config) {
@@ -254,15 +264,26 @@ async function stopEverything(config: Config) {
   if (server) {
     process.kill(server.pid, "SIGTERM")
     console.log((await ended(server.pid, server.start_time)) ? "server stopped" : "the server is still ending")
+  } else if (isFolderLocked(join(config.data_dir, "run", "server.lock"))) {
+    throw new Usage(`A server runs, but ${join(config.data_dir, "run", "server.json")} is missing or damaged. End it where it was started.`)
   } else console.log("no server is running")
 
-  const file = join(config.data_dir, "run", "agentctl.json")
-  if (!existsSync(file)) return console.log("no agentctl is running")
-  const daemon = AgentctlFile.parse(JSON.parse(readFileSync(file, "utf8")))
-  if (!isSameProcess(daemon.pid, daemon.start_time)) return console.log("no agentctl is running")
+  const daemon = await findDaemon(config)
+  if (!daemon) return console.log("no agentctl is running")
   const client = createAgentctlClient({ url: daemon.endpoint, secret: daemon.secret, instance_id: daemon.instance_id })
   await client.shutdown().catch(() => process.kill(daemon.pid, "SIGTERM"))
   console.log((await ended(daemon.pid, daemon.start_time)) ? "agentctl and its agents stopped" : "agentctl is still ending its agents")
+}
+
+/** One whose file is missing or damaged holds its folder all the same, and writes the file again within seconds. */
+async function findDaemon(config: Config): Promise<AgentctlFile | null> {
+  for (const deadline = Date.now() + PUBLISHED_AGAIN_MS; Date.now() < deadline; await delay(100)) {
+    const daemon = readFileOf(config, "agentctl.json", AgentctlFile)
+    if (daemon && isSameProcess(daemon.pid, daemon.start_time)) return daemon
+    if (!isFolderLocked(join(config.data_dir, "run", "agentctl.lock"))) return null
+  }
+  const file = join(config.data_dir, "run", "agentctl.json")
+  throw new Usage(`agentctl runs, but ${file} is missing or damaged. End the process agentctl.mjs of this folder; its agents end with it.`)
 }
 
 async function ended(pid: number, startTime: string): Promise<boolean> {

@@ -17,6 +17,8 @@ export const DURATIONS = {
   sweepMs: 5_000,
   /** agentctl sends a blank line so often on a quiet event stream. */
   heartbeatMs: 10_000,
+  /** How often agentctl looks whether servers can still find it by its file. */
+  publishedCheckMs: 3_000,
   /** A stream without even a blank line for so long comes from a stopped daemon. Must be more than two heartbeats. */
   streamSilenceMs: 25_000,
   /** A daemon that has not answered by then is unknown, not dead. */

@@ -1,12 +1,11 @@
 import { randomBytes, randomUUID } from "node:crypto"
-import { mkdirSync, readFileSync, realpathSync, rmSync } from "node:fs"
+import { mkdirSync, realpathSync } from "node:fs"
 import { join } from "node:path"
 import { type AgentctlFile, PROTOCOL_VERSION } from "../../lib/contracts/agentctl/protocol"
 import { lockFolder } from "../../lib/host/folder-lock"
 import { killPoint } from "../../lib/host/kill-point"
 import { processStartTime } from "../../lib/host/process-identity"
 import { keepOwnFilesPrivate } from "../../lib/host/umask"
-import { writePrivateFile } from "../../lib/host/write-private-file"
 import { Archives } from "./archive/archives"
 import { createJobRunner } from "./archive/job"
 import { Restores } from "./archive/restores"
@@ -14,6 +13,7 @@ import { parseArguments } from "./arguments"
 import { createGit, createPipedGit } from "./git"
 import { listen } from "./http"
 import { type Log, openLog } from "./log"
+import { publish } from "./published-file"
 import { Sessions } from "./sessions"
 import { createWorkspaces } from "./workspace"
 import { WorkspaceViews } from "./workspace-routes"
@@ -31,10 +31,21 @@ async function main(): Promise<void> {
   for (const name of ["", "run", "logs", "sessions", "workspaces", "trash"])
     mkdirSync(join(args.dataDir, name), { recursive: true, mode: 0o700 })
   const dataDir = realpathSync(args.dataDir)
-  const lock = lockFolder(join(dataDir, "run/agentctl.lock"), args.nativeBinding)
-  if (!lock) {
+  const takeFolder = () => lockFolder(join(dataDir, "run/agentctl.lock"), args.nativeBinding)
+  const taken = takeFolder()
+  if (!taken) {
     process.stderr.write(`agentctl: another daemon holds ${dataDir}\n`)
     process.exit(EXIT_FOLDER_TAKEN)
+  }
+  let lock = taken
+  /** A lock whose file was deleted keeps nobody out: it is taken again, unless another daemon was faster. */
+  const holdsFolder = () => {
+    if (lock.isInPlace()) return true
+    const again = takeFolder()
+    if (!again) return false
+    lock.release()
+    lock = again
+    return true
   }
   killPoint("daemon.locked")
   const log = openLog(join(dataDir, "logs/agentctl.log"))
@@ -67,8 +78,7 @@ async function main(): Promise<void> {
     log,
   )
   const file: AgentctlFile = { ...identity, start_time: processStartTime(process.pid) ?? "", endpoint: http.endpoint, secret }
-  const fileName = join(dataDir, "run/agentctl.json")
-  writePrivateFile(fileName, JSON.stringify(file))
+  const published = publish(join(dataDir, "run/agentctl.json"), file, holdsFolder, log)
   killPoint("daemon.published")
   log.info("daemon.started", { ...identity, endpoint: http.endpoint, sessions: sessions.count })
 
@@ -92,8 +102,8 @@ async function main(): Promise<void> {
     setTimeout(() => process.exit(1), SHUT_DOWN_LIMIT_MS).unref()
     await sessions.shutDown()
     http.stop()
-    if (isOurs(fileName, identity.instance_id)) rmSync(fileName, { force: true })
-    lock?.release()
+    published.end()
+    lock.release()
     log.info("daemon.ended")
     process.exit(0)
   }
@@ -109,14 +119,6 @@ function surviveMistakes(log: Log): void {
   // The SDK speaks to the console, which nobody reads here; its first words carry no content.
   console.error = (...words: unknown[]) => log.warn("console", { message: String(words[0]).slice(0, 200) })
   console.warn = console.error
-}
-
-function isOurs(fileName: string, instanceId: string): boolean {
-  try {
-    return (JSON.parse(readFileSync(fileName, "utf8")) as AgentctlFile).instance_id === instanceId
-  } catch {
-    return false
-  }
 }
 
 main().catch((error: unknown) => {

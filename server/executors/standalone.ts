@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import { AgentctlFile, PROTOCOL_VERSION } from "../../lib/contracts/agentctl/protocol"
 import { DURATIONS } from "../../lib/host/durations"
+import { isFolderLocked } from "../../lib/host/folder-lock"
 import { killPoint } from "../../lib/host/kill-point"
 import { isSameProcess } from "../../lib/host/process-identity"
 import type { Logger } from "../platform/logger"
@@ -16,6 +17,7 @@ const LAUNCH_TIMEOUT_MS = 20_000
 const FOLDER_IS_LOCKED = 3
 
 const ELSEWHERE = "this session is on another server"
+const UNPUBLISHED: Probe = { kind: "unknown", why: "agentctl lives, but its file run/agentctl.json is missing or damaged" }
 
 type Options = {
   data_dir: string
@@ -35,6 +37,7 @@ type Options = {
 /** agentctl on this machine: one detached daemon for every session of the data folder, which outlives the server. */
 export function createStandaloneExecutor(options: Options): Executor {
   const file = join(options.data_dir, "run", "agentctl.json")
+  const lock = join(options.data_dir, "run", "agentctl.lock")
   let launching: Promise<AgentctlClient> | null = null
 
   /** A row of before places were recorded belongs to the folder whose daemon keeps its spool. */
@@ -44,46 +47,57 @@ export function createStandaloneExecutor(options: Options): Executor {
     return agentctl_instance_id === null || existsSync(join(options.data_dir, "sessions", `${session_id}.messages.jsonl`))
   }
 
+  /** Whatever its file says: a daemon that holds the folder lives, and agents with it. */
+  function deadUnlessLocked(why: string): Probe {
+    try {
+      return isFolderLocked(lock) ? UNPUBLISHED : { kind: "dead", why }
+    } catch (error) {
+      return { kind: "unknown", why: `the lock of agentctl's folder cannot be read: ${String(error)}` }
+    }
+  }
+
   async function probe(): Promise<Probe> {
     const published = readPublished(file)
-    if (!published) return { kind: "dead", why: "no agentctl was started in this folder" }
+    if (!published) return deadUnlessLocked("no agentctl was started in this folder")
     const client = createAgentctlClient({ url: published.endpoint, secret: published.secret, instance_id: published.instance_id })
     try {
       const health = await client.health(DURATIONS.probeMs)
-      if (health.instance_id !== published.instance_id) return { kind: "dead", why: "another program answers at its address" }
+      if (health.instance_id !== published.instance_id) return deadUnlessLocked("another program answers at its address")
       if (health.protocol > PROTOCOL_VERSION)
         return { kind: "unknown", why: `agentctl speaks protocol ${health.protocol}, newer than this server's` }
       return { kind: "alive", client }
     } catch {
       if (isSameProcess(published.pid, published.start_time)) return { kind: "unknown", why: "agentctl lives but does not answer" }
-      return { kind: "dead", why: "agentctl has ended" }
+      return deadUnlessLocked("agentctl has ended")
     }
   }
 
   async function start(): Promise<AgentctlClient> {
     const deadline = Date.now() + LAUNCH_TIMEOUT_MS
-    let child = spawnDaemon(options)
-    killPoint("launch.spawned")
+    let child: ReturnType<typeof spawnDaemon> | null = null
+    let why = "agentctl was started but did not answer in time"
     while (Date.now() < deadline) {
       const found = await probe()
       if (found.kind === "alive") return found.client
-      if (child.exitCode() !== null && child.exitCode() !== FOLDER_IS_LOCKED) {
-        throw new LaunchFailed(
-          "launch_failed",
-          `agentctl ended at once with code ${child.exitCode()}; see logs/agentctl.log in the data folder`,
-        )
+      if (found.kind === "unknown") why = `${found.why}; it was left alone`
+      const code = child?.exitCode() ?? null
+      if (code !== null && code !== FOLDER_IS_LOCKED)
+        throw new LaunchFailed("launch_failed", `agentctl ended at once with code ${code}; see logs/agentctl.log in the data folder`)
+      // Another server's daemon may have held the folder for a moment and be gone again.
+      if (found.kind === "dead" && (child === null || code === FOLDER_IS_LOCKED)) {
+        child = spawnDaemon(options)
+        killPoint("launch.spawned")
       }
-      // Somebody else's daemon held the folder for a moment: it is there now, or it is gone and we try again.
-      if (child.exitCode() === FOLDER_IS_LOCKED && found.kind === "dead") child = spawnDaemon(options)
       await delay(25)
     }
-    throw new LaunchFailed("unreachable", "agentctl was started but did not answer in time")
+    throw new LaunchFailed("unreachable", why)
   }
 
   async function launch(): Promise<AgentctlClient> {
     const found = await probe()
     if (found.kind === "alive") return found.client
-    if (found.kind === "unknown") throw new LaunchFailed("unreachable", `${found.why}; it was left alone`)
+    // Its file will be there in a moment: it is just starting, or writes a damaged one again.
+    if (found.kind === "unknown" && found !== UNPUBLISHED) throw new LaunchFailed("unreachable", `${found.why}; it was left alone`)
     launching ??= start().finally(() => {
       launching = null
     })
@@ -110,7 +124,6 @@ export function createStandaloneExecutor(options: Options): Executor {
 }
 
 function readPublished(file: string) {
-  if (!existsSync(file)) return null
   try {
     return AgentctlFile.parse(JSON.parse(readFileSync(file, "utf8")))
   } catch {

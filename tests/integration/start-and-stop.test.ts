@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { statSync } from "node:fs"
+import { readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, expect, test } from "vitest"
 import type { AuditPage } from "../../lib/contracts/audit"
@@ -80,6 +80,21 @@ test("stop ends server, agentctl and agents politely", async () => {
   expect(processStartTime(daemon.pid)).not.toBe(daemon.start_time)
   expect(processStartTime(agent)).toBeNull()
   expect(rewake.cli("stop")).toContain("no server is running")
+})
+
+test("stop says that the file of a server is damaged, and ends a daemon once its file is there again", async () => {
+  rewake = await Rewake.start()
+  const { session } = await rewake.createTask("hang")
+  await rewake.waitForEvent(session.id, (event) => event.kind === "prompt.delivered", "the turn")
+  const daemon = rewake.daemon()
+  const serverFile = join(rewake.dataDir, "run/server.json")
+  const server = readFileSync(serverFile, "utf8")
+  writeFileSync(serverFile, "{}")
+  expect(() => rewake.cli("stop")).toThrow(/A server runs, but .*server\.json is missing or damaged/)
+  writeFileSync(serverFile, server)
+  writeFileSync(join(rewake.dataDir, "run/agentctl.json"), "\0\0\0\0")
+  expect(rewake.cli("stop")).toContain("agentctl and its agents stopped")
+  expect(processStartTime(daemon.pid)).not.toBe(daemon.start_time)
 })
 
 test("what names the running processes is for its owner only", async () => {

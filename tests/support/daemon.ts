@@ -11,10 +11,13 @@ import {
   type PutAgentAnswer,
   type SpoolRecord,
 } from "../../lib/contracts/agentctl/protocol"
+import type { Durations } from "../../lib/host/durations"
 import { waitUntil } from "./wait-until"
 
 /** agentctl and the demo agents as they are shipped. */
 export const PROGRAMS = resolve("dist/programs")
+/** The same with the modules of tests/replacements/. */
+const TEST_PROGRAMS = resolve("dist-test/programs")
 
 export const newDataDir = (): string => mkdtempSync(join(tmpdir(), "rewake-data-"))
 
@@ -48,10 +51,11 @@ export class Daemon {
     readonly file: AgentctlFile,
   ) {}
 
-  static async start(dataDir: string, extra: string[] = []): Promise<Daemon> {
+  /** `durations`: shorter times than the product's, for a test that has to wait for them. */
+  static async start(dataDir: string, extra: string[] = [], durations?: Partial<Durations>): Promise<Daemon> {
     const published = join(dataDir, "run/agentctl.json")
     rmSync(published, { force: true })
-    const child = spawnDaemon(dataDir, extra)
+    const child = spawnDaemon(dataDir, extra, durations)
     const ended = new Promise<never>((_, reject) => child.once("exit", (code) => reject(new Error(`agentctl ended with code ${code}`))))
     ended.catch(() => undefined)
     const daemon = await Promise.race([
@@ -152,15 +156,17 @@ export class Daemon {
   }
 }
 
-export function spawnDaemon(dataDir: string, extra: string[] = []): ChildProcess {
+export function spawnDaemon(dataDir: string, extra: string[] = [], durations?: Partial<Durations>): ChildProcess {
+  const programs = durations ? TEST_PROGRAMS : PROGRAMS
+  const shortened = durations ? { REWAKE_TEST_DURATIONS: JSON.stringify(durations) } : {}
   return spawn(
     process.execPath,
     [
-      join(PROGRAMS, "agentctl.mjs"),
-      ...["--data-dir", dataDir, "--build", "test", "--native-binding", join(PROGRAMS, "better_sqlite3.node"), "--orphan-hours", "1"],
+      join(programs, "agentctl.mjs"),
+      ...["--data-dir", dataDir, "--build", "test", "--native-binding", join(programs, "better_sqlite3.node"), "--orphan-hours", "1"],
       ...extra,
     ],
-    { stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, REWAKE_DATA_DIR: dataDir } },
+    { stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, REWAKE_DATA_DIR: dataDir, ...shortened } },
   )
 }
 
