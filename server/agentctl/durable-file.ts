@@ -21,6 +21,16 @@ export async function replaceFile(path: string, content: string | Buffer): Promi
   } finally {
     await file.close()
   }
-  await rename(draft, path)
+  await rename(draft, path).catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EISDIR") throw error
+    await setAside(path)
+    await rename(draft, path)
+  })
+  await syncFolder(dirname(path))
+}
+
+/** Frees the name of a damaged file, which is kept as evidence. */
+export async function setAside(path: string): Promise<void> {
+  await rename(path, `${path}.broken-${Date.now()}`)
   await syncFolder(dirname(path))
 }

@@ -1,7 +1,7 @@
-import { readFile, rename } from "node:fs/promises"
+import { readFile } from "node:fs/promises"
 import { z } from "zod"
 import { WorkspaceSpec } from "../../lib/contracts/agentctl/protocol"
-import { replaceFile } from "./durable-file"
+import { replaceFile, setAside } from "./durable-file"
 import { createSerial } from "./serial"
 
 const RecordedProcess = z.object({ pid: z.number().int(), start_time: z.string() })
@@ -26,7 +26,10 @@ const SessionFacts = z.object({
 })
 export type SessionFacts = z.infer<typeof SessionFacts>
 
-/** The few facts about a session that must survive the daemon. */
+/**
+ * The few facts about a session that must survive the daemon. A damaged file is set aside: its agent is then known from the spool, and
+ * epoch, generation and workspace from the server (`server/execution/tell-workspace.ts`).
+ */
 export class FactsFile {
   private readonly serial = createSerial()
   private constructor(
@@ -35,25 +38,36 @@ export class FactsFile {
   ) {}
 
   static async open(path: string, sessionId: string): Promise<FactsFile> {
-    const blank: SessionFacts = { session_id: sessionId, epoch: 0, generation: 0, workspace: null, agent: null }
-    let text: string
-    try {
-      text = await readFile(path, "utf8")
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return new FactsFile(path, blank)
-      throw error
-    }
-    try {
-      return new FactsFile(path, SessionFacts.parse(JSON.parse(text)))
-    } catch {
-      await rename(path, `${path}.broken-${Date.now()}`)
-      return new FactsFile(path, blank)
-    }
+    const facts = await readFacts(path, sessionId)
+    if (facts === null) await setAside(path)
+    return new FactsFile(path, facts ?? blank(sessionId))
   }
 
   /** In memory at once, so that the next call sees it; on disk when it resolves. */
   change(part: Partial<SessionFacts>): Promise<void> {
     this.facts = { ...this.facts, ...part }
     return this.serial(() => replaceFile(this.path, JSON.stringify(this.facts)))
+  }
+}
+
+const blank = (session_id: string): SessionFacts => ({ session_id, epoch: 0, generation: 0, workspace: null, agent: null })
+
+/** Null when the file is damaged; nothing is changed. */
+export async function readFacts(path: string, sessionId: string): Promise<SessionFacts | null> {
+  let text: string
+  try {
+    text = await readFile(path, "utf8")
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === "ENOENT") return blank(sessionId)
+    if (code === "EISDIR") return null
+    // It may be readable at the next call.
+    throw error
+  }
+  try {
+    const facts = SessionFacts.parse(JSON.parse(text))
+    return facts.session_id === sessionId ? facts : null
+  } catch {
+    return null
   }
 }

@@ -126,13 +126,15 @@ export class Session {
     const left = facts.facts.agent
     await endProcesses([...(left?.processes ?? []), ...strays])
     killPoint("predecessor.ended")
-    if (!left) return
+    // Facts that were damaged name no agent; the spool still does.
+    const agent_execution_id = left?.agent_execution_id ?? spool.lastUp
+    if (agent_execution_id === null) return
     // The spool was written before the facts, or after them: an end that is in it must not be told twice, nor one without a beginning.
-    const told = typeof left.announced === "number" ? left.announced <= spool.head : left.announced
-    if (spool.leftUp(left.agent_execution_id) ?? told) {
+    const told = typeof left?.announced === "number" ? left.announced <= spool.head : left?.announced
+    if (spool.leftUp(agent_execution_id) ?? told) {
       spool.append({
         kind: "agent.exited",
-        agent_execution_id: left.agent_execution_id,
+        agent_execution_id,
         code: null,
         signal: null,
         cause: "predecessor_died",

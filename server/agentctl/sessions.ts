@@ -10,7 +10,7 @@ import { Ptys } from "./pty/ptys"
 import { RejectedFiles } from "./rejected-files"
 import { createKeyedSerial } from "./serial"
 import { Session } from "./session"
-import { FactsFile } from "./session-facts"
+import { FactsFile, readFacts } from "./session-facts"
 import { SessionManager } from "./session-manager"
 import { Spool, type SpoolLimits } from "./spool"
 import type { Workspaces } from "./workspace"
@@ -46,8 +46,8 @@ export class Sessions {
     if (this.strays.length > 0) this.log.warn("predecessor.processes_found", { count: this.strays.length })
     void inParallel([...this.known], async (id) => {
       try {
-        const { facts } = await FactsFile.open(this.file(id, "state.json"), id)
-        if (facts.agent || this.strays.some((p) => p.session_id === id)) await this.find(id)
+        const facts = await readFacts(this.file(id, "state.json"), id)
+        if (facts === null || facts.agent || this.strays.some((p) => p.session_id === id)) await this.find(id)
       } catch (error) {
         this.log.error("session.not_opened", error, { session_id: id })
       }

@@ -3,7 +3,7 @@ import { writeSync } from "node:fs"
 import { type FileHandle, link, open, rename } from "node:fs/promises"
 import { dirname } from "node:path"
 import { SpoolHeader } from "../../lib/contracts/agentctl/protocol"
-import { syncFolder } from "./durable-file"
+import { setAside, syncFolder } from "./durable-file"
 import { SpoolIndex } from "./spool-index"
 import { type Damage, type LastAgent, planRepair, readLine, type ScannedLine, sha256 } from "./spool-scan"
 
@@ -41,8 +41,7 @@ export async function openSpoolFile(path: string, sessionId: string): Promise<Sp
     }
     if (!scan.header || scan.header.session_id !== sessionId) {
       await handle.close()
-      await rename(path, `${path}.broken-${Date.now()}`)
-      await syncFolder(dirname(path))
+      await setAside(path)
       repairs.push("unreadable header: moved aside")
       continue
     }

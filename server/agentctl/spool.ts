@@ -81,6 +81,12 @@ export class Spool {
     return lastAgent && lastAgent.agent_execution_id === executionId && !lastAgent.ended
   }
 
+  /** The agent whose coming up is the last that was said of any, when the file was opened. */
+  get lastUp(): string | null {
+    const { lastAgent } = this.file
+    return lastAgent && !lastAgent.ended ? lastAgent.agent_execution_id : null
+  }
+
   append(record: NewSpoolRecord): number {
     if (this.closed) throw new Failure("NOT_FOUND", "The session is gone.")
     const n = ++this.assigned

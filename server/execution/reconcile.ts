@@ -15,6 +15,7 @@ import { stillOwned } from "./ownership"
 import { receipt } from "./receipt"
 import { unpackedBefore } from "./restore-files"
 import { type LoadedSession, loadSession, toFacts } from "./session-facts"
+import { tellWorkspace } from "./tell-workspace"
 import { type ReceiptProcess, settleTerminals } from "./terminals"
 import type { Attach } from "./wake"
 
@@ -55,6 +56,7 @@ export async function reconcile(deps: ExecutionDeps, live: Live, attach: Attach)
   if ((daemon.generation ?? loaded.executor.generation) < loaded.executor.generation)
     daemon = await client.putGeneration(id, live.owned.epoch, loaded.executor.generation)
   if ((daemon.generation ?? 0) > loaded.executor.generation) await learnGeneration(deps, live, daemon)
+  daemon = await tellWorkspace(deps, live, loaded, client, daemon)
   const { reader } = await attach(live, client, daemon.spool_id)
   await reader.caughtUpTo(daemon.head)
   killPoint("reconcile.spool_read")

@@ -163,7 +163,7 @@ async function credentialFor(
 }
 
 /** Once made, a workspace keeps its place: a session must find its files where its agent left them. */
-function workspaceSpec(dataDir: string, task: Task, { session, executor }: LoadedSession): WorkspaceSpec {
+export function workspaceSpec(dataDir: string, task: Task, { session, executor }: LoadedSession): WorkspaceSpec {
   const path = executor.workspace_path ?? join(dataDir, "workspaces", String(task.id), session.id)
   if (task.type !== "code" || !task.repository) return { kind: "folder", path }
   const remote = !task.repository.startsWith("/")

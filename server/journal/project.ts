@@ -186,9 +186,7 @@ export function project(event: NewEvent, at: Place): Change[] {
         update("executors_running", executor, {
           status: "ready",
           agentctl_instance_id: event.agentctl_instance_id,
-          workspace_path: event.worktree_path,
-          worktree_path: event.worktree_path,
-          worktree_branch: event.worktree_branch,
+          ...placeOf(event),
           restore_archive_id: null,
           error_code: null,
           error_message: null,
@@ -336,6 +334,10 @@ export function project(event: NewEvent, at: Place): Change[] {
 /** A history that was never handed over is still to be, also by a process that loaded the conversation it was meant for. */
 const contextPending = (strategy: AgentStrategy) =>
   strategy === "injected" ? { context_pending: 1 } : strategy === "idle" ? { context_pending: 0 } : {}
+
+/** A daemon that has lost its own facts about a session names no path: what the journal knows stands. */
+const placeOf = ({ worktree_path, worktree_branch }: { worktree_path: string; worktree_branch: string | null }) =>
+  worktree_path === "" ? {} : { workspace_path: worktree_path, worktree_path, worktree_branch }
 
 const closeRun = (at: Place, run_id: string, interruption: string | null): Change =>
   update(

@@ -1,8 +1,8 @@
-import { readFile, rename } from "node:fs/promises"
+import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { z } from "zod"
 import { ConversationTraces, PtyConversation } from "../../../lib/contracts/agentctl/ptys"
-import { replaceFile } from "../durable-file"
+import { replaceFile, setAside } from "../durable-file"
 import { createSerial } from "../serial"
 
 const Recorded = z.object({ pid: z.number().int(), start_time: z.string() })
@@ -60,7 +60,7 @@ export class PtyRecord {
     try {
       return new PtyRecord(path, PtyFacts.parse(JSON.parse(text)))
     } catch {
-      await rename(path, `${path}.broken-${Date.now()}`)
+      await setAside(path)
       return null
     }
   }
