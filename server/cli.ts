@@ -133,9 +133,7 @@ async function run(config: Config) {
         console.log(JSON.stringify(result, null, 2))
       })
     case "doctor":
-      if (rest[0] !== undefined) return examineExport(rest[0])
-      requireWholeFile(config)
-      return withDatabase(config, ({ db }) => examineAll(db))
+      return examine(config)
     case "backup": {
       const { values, positionals } = parseArgs({
         args: rest,
@@ -154,11 +152,23 @@ async function run(config: Config) {
       throw new Usage(
         [
           "commands: token --user EMAIL [--days N] [--scope read|write|admin], invite --email EMAIL [--admin], stop,",
-          "export --session ID [--to FOLDER], import FOLDER|FILE.tar --user EMAIL, doctor [FOLDER|FILE.tar],",
+          "export --session ID [--to FOLDER], import FOLDER|FILE.tar --user EMAIL, doctor [--repair FOLDER | FOLDER|FILE.tar],",
           "backup FILE [--overwrite], backup --restore FILE",
         ].join("\n"),
       )
   }
+}
+
+function examine(config: Config) {
+  const { values, positionals } = parseArgs({ args: rest, options: { repair: { type: "string" } }, allowPositionals: true })
+  const [exported] = positionals
+  if (exported === undefined) {
+    // What can still be read of a damaged file is all there is to repair.
+    if (values.repair === undefined) requireWholeFile(config)
+    return withDatabase(config, ({ db }) => examineAll(db, values.repair && resolve(values.repair)))
+  }
+  if (values.repair !== undefined) throw new Usage("An export needs no repair: import keeps what can be read of it and names the rest.")
+  return examineExport(exported)
 }
 
 function requireEmail(value: string | undefined, flag: string): string {
@@ -201,7 +211,12 @@ function requireWholeFile({ database }: Config) {
   if (findings.length === 0) return
   const lines = findings.map((finding) => `  ${finding.replaceAll("\n", "\n  ")}`)
   throw new Usage(
-    [`The database file is damaged:`, ...lines, "Restore a backup with `npm run backup -- --restore FILE`; see docs/backup.md."].join("\n"),
+    [
+      `The database file is damaged:`,
+      ...lines,
+      "Restore a backup with `npm run backup -- --restore FILE`; see docs/backup.md.",
+      "Without one, `npm run doctor -- --repair FOLDER` saves the sessions that can still be read.",
+    ].join("\n"),
   )
 }
 

@@ -37,6 +37,7 @@ import { createStandaloneExecutor, type Executor, type Executors, installProgram
 import { createGitCredentials } from "./git-credentials"
 import { noNotices, openJournal, openPostgresNotices, openWriter, updateAny } from "./journal"
 import { realClock } from "./platform/clock"
+import { onDamagedColumn } from "./platform/columns"
 import type { Config } from "./platform/config"
 import { type Database, openDatabase } from "./platform/database"
 import type { Logger } from "./platform/logger"
@@ -80,6 +81,7 @@ export async function createServices(options: {
   const { config, build, logger, http, publicUrl } = options
   const clock = realClock
   const alone = isInside(config.data_dir, config.database)
+  onDamagedColumn((cell) => logger.error({ cell }, "a cell of the database cannot be read; the doctor names all of them"))
   const db = await openDatabase(config.database)
   const notices =
     config.database.kind === "sqlite"

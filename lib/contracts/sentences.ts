@@ -15,6 +15,7 @@ export const interruptionSentence: Record<InterruptionReason, string> = {
 const held: Record<string, string> = {
   backup_restored: "The server's data was restored from a backup. The agent may have had this message already.",
   imported: "This session was imported. The agent may have had this message already.",
+  unreadable: "It cannot be read in the database any more. The agent has not had it. Withdraw it and send it again.",
   access_lost: "It was waiting when you were not allowed to run agents here. The agent has not had it.",
 }
 /** Why a message waits for a person's word. */

@@ -1,12 +1,15 @@
-import type { z } from "zod"
-import type { AdminExecutor, AdminFilter, AdminSessions, Recovery } from "../../lib/contracts/admin"
+import { z } from "zod"
+import { type AdminExecutor, type AdminFilter, type AdminSessions, type Recovery, RecoveryOutcome } from "../../lib/contracts/admin"
 import { AppError } from "../../lib/contracts/errors"
 import type { Coordinator } from "../execution"
+import { readColumn } from "../platform/columns"
 import type { Session } from "../platform/database"
 import { inPortions } from "../platform/in-portions"
 import { decodeCursor, encodeCursor } from "../platform/page-cursor"
 import type { Sessions } from "../sessions"
 import { type ArchiveDeps, listArchives } from "./archives"
+
+const Outcomes = z.array(RecoveryOutcome.omit({ task_id: true, title: true }))
 
 type Deps = {
   sessions: Sessions
@@ -79,7 +82,7 @@ export function createSystemStatus({ db, sessions, coordinator, insensitive, fin
       db.boot.findMany({ orderBy: { started_at: "desc" }, take: RECOVERIES }),
     ])
     const details = new Map(
-      reports.map((report) => [report.boot_id, JSON.parse(report.details) as Omit<Recovery["sessions"][number], "task_id" | "title">[]]),
+      reports.map(({ boot_id, details }) => [boot_id, readColumn(`recovery_reports.details ${boot_id}`, details, Outcomes, [])]),
     )
     const ids = [...new Set([...details.values()].flat().map((item) => item.session_id))]
     const found = await inPortions(ids, (portion) =>

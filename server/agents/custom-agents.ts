@@ -4,6 +4,7 @@ import { CustomAgent } from "../../lib/contracts/agents"
 import { AppError } from "../../lib/contracts/errors"
 import { insert, type Journal, remove } from "../journal"
 import type { Clock } from "../platform/clock"
+import { readColumn } from "../platform/columns"
 import { ConfigError } from "../platform/config"
 import type { Database } from "../platform/database"
 import { type AgentDefinition, defineAgent, type TerminalProgram } from "./agent"
@@ -54,7 +55,7 @@ export function createCustomAgents({ db, journal, clock }: { db: Database; journ
   return {
     async list(): Promise<CustomAgent[]> {
       const rows = await db.customAgent.findMany({ orderBy: { id: "asc" } })
-      return rows.map((row) => CustomAgent.parse(JSON.parse(row.definition)))
+      return rows.flatMap(({ id, definition }) => readColumn(`custom_agents.definition ${id}`, definition, CustomAgent, []))
     },
     async put(agent: CustomAgent): Promise<void> {
       const row = { id: agent.id, definition: JSON.stringify(agent), updated_at: clock.now().toISOString() }

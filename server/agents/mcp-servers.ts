@@ -1,8 +1,10 @@
+import { z } from "zod"
 import type { McpServer } from "../../lib/contracts/agentctl/protocol"
 import { AppError } from "../../lib/contracts/errors"
 import { McpServerDefinition, type McpServerView } from "../../lib/contracts/mcp"
 import { type Change, insert, type Journal, remove, updateAny } from "../journal"
 import type { Clock } from "../platform/clock"
+import { readColumn } from "../platform/columns"
 import type { Config } from "../platform/config"
 import type { Database } from "../platform/database"
 import { createSealing } from "../platform/sealing"
@@ -13,6 +15,12 @@ type Deps = { db: Database; journal: Journal; clock: Clock; secrets: Config["aut
 export function createMcpServers({ db, journal, clock, secrets }: Deps) {
   const sealing = createSealing(secrets, "rewake mcp servers")
   const rows = () => db.mcpServer.findMany({ orderBy: { name: "asc" } })
+
+  const readable = async () =>
+    (await rows()).flatMap((row) => {
+      const server = readColumn(`mcp_servers.definition ${row.name}`, row.definition, McpServerDefinition, null)
+      return server ? [{ ...row, server }] : []
+    })
 
   function open(name: string, sealed: string): Record<string, string> {
     try {
@@ -25,16 +33,14 @@ export function createMcpServers({ db, journal, clock, secrets }: Deps) {
 
   return {
     async list(): Promise<McpServerView[]> {
-      return (await rows()).map(({ definition, secrets, name }) => {
-        const server = McpServerDefinition.parse(JSON.parse(definition))
+      return (await readable()).map(({ server, secrets, name }) => {
         // Their names are told also when their values cannot be read any more.
-        return { ...server, name, secrets: JSON.parse(secrets) as string[] }
+        return { ...server, name, secrets: readColumn(`mcp_servers.secrets ${name}`, secrets, z.array(z.string()), []) }
       })
     },
     /** What an agent is given with its conversation. */
     async given(): Promise<McpServer[]> {
-      return (await rows()).map(({ name, definition, sealed }): McpServer => {
-        const server = McpServerDefinition.parse(JSON.parse(definition))
+      return (await readable()).map(({ name, server, sealed }): McpServer => {
         const values = open(name, sealed)
         return server.transport === "stdio" ? { ...server, name, env: values } : { ...server, name, headers: values }
       })

@@ -1,6 +1,8 @@
-import { ATTACHMENTS_MAX_BYTES, type Attachment } from "../../lib/contracts/attachments"
+import { z } from "zod"
+import { ATTACHMENTS_MAX_BYTES, Attachment } from "../../lib/contracts/attachments"
 import { AppError } from "../../lib/contracts/errors"
 import { type Change, update } from "../journal"
+import { readColumn } from "../platform/columns"
 import type { Database } from "../platform/database"
 
 const META = { id: true, name: true, mime_type: true, bytes: true, sha256: true } as const
@@ -42,5 +44,5 @@ export async function readContent(db: Database, sessionId: string, id: string): 
 }
 
 /** What the row of a prompt says of them. */
-export const attachmentsOf = (prompt: { attachments: string | null }): Attachment[] =>
-  prompt.attachments === null ? [] : (JSON.parse(prompt.attachments) as Attachment[])
+export const attachmentsOf = (prompt: { id: string; attachments: string | null }): Attachment[] =>
+  readColumn(`prompts.attachments ${prompt.id}`, prompt.attachments, z.array(Attachment), [])

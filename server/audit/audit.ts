@@ -1,8 +1,9 @@
 import { RateLimiterMemory } from "rate-limiter-flexible"
-import type { AuditAction, AuditEvent, AuditOutcome, AuditPage, AuditQuery } from "../../lib/contracts/audit"
+import { type AuditAction, AuditEvent, type AuditOutcome, type AuditPage, type AuditQuery } from "../../lib/contracts/audit"
 import type { AppError } from "../../lib/contracts/errors"
 import { type Change, insert, type Journal } from "../journal"
 import type { Clock } from "../platform/clock"
+import { readColumn } from "../platform/columns"
 import type { AuditRow, Database } from "../platform/database"
 import { ids } from "../platform/ids"
 import type { Logger } from "../platform/logger"
@@ -135,4 +136,4 @@ export function createAudit({ db, journal, clock, logger }: { db: Database; jour
 export type Audit = ReturnType<typeof createAudit>
 
 const toEvent = ({ details, ...row }: AuditRow): AuditEvent =>
-  ({ ...row, details: JSON.parse(details) as AuditEvent["details"] }) as AuditEvent
+  ({ ...row, details: readColumn(`audit_events.details ${row.id}`, details, AuditEvent.shape.details, {}) }) as AuditEvent

@@ -11,11 +11,15 @@ import type { ExecutionDeps, Live } from "./context"
 import { effectiveContent } from "./effective-content"
 import { endRun } from "./interpret"
 import { stillOwned } from "./ownership"
+import { messageOf } from "./prompt-message"
 import { type LoadedSession, loadSession, toFacts } from "./session-facts"
 import { taskAtRest, taskAtWork } from "./task-rows"
 
 const BUSY_RETRIES = 20
 const BUSY_RETRY_MS = 100
+
+/** Why a message is held; `heldSentence` says it. */
+const UNREADABLE = "unreadable"
 
 /** `heard_before`: the daemon had this prompt already, and it is neither at work on it nor has it told of an end. */
 export type Delivery = "accepted" | "lost_the_race" | "no_agent" | "unreachable" | "heard_before"
@@ -33,9 +37,11 @@ export async function deliver(
 ): Promise<Delivery> {
   const loaded = await loadSession(deps.db, live.owned.ref.id)
   if (!loaded) return "lost_the_race"
+  const message = messageOf(prompt)
+  if (message === null) return holdUnreadable(deps, live, prompt)
   const run_id = ids.run()
   // Before anything is said to be on its way: a daemon that cannot be reached leaves the message where it is.
-  const body = await bodyFor(deps, live, client, loaded, prompt)
+  const body = await bodyFor(deps, live, client, loaded, prompt, message)
   if (body === null) return "unreachable"
   const body_sha256 = bodyHash(body)
   const now = deps.clock.now().toISOString()
@@ -61,6 +67,21 @@ export async function deliver(
   return handOver(live, client, { id: prompt.id, run_id, ...body, body_sha256, spool_id })
 }
 
+/** What its row says cannot be read any more: nothing is delivered in its place, and a person decides. The others go on. */
+async function holdUnreadable(deps: ExecutionDeps, live: Live, { id }: Prompt): Promise<Delivery> {
+  try {
+    await deps.journal.commit({
+      session: live.owned.ref,
+      guards: [stillOwned(live.owned)],
+      events: [{ kind: "prompt.held", prompt_id: id, reason: UNREADABLE }],
+    })
+  } catch (error) {
+    // Edited or withdrawn in this very moment.
+    if (!isConflict(error)) throw error
+  }
+  return "lost_the_race"
+}
+
 /** Text and attachments as the agent is to get them; the attachments are with its daemon then. Null: no answer. */
 async function bodyFor(
   deps: ExecutionDeps,
@@ -68,11 +89,12 @@ async function bodyFor(
   client: AgentctlClient,
   loaded: LoadedSession,
   prompt: Prompt,
+  message: string,
 ): Promise<Pick<PutPrompt, "content" | "attachments"> | null> {
   try {
     const { attachments, words } = await carryAttachments(deps, live, client, prompt)
-    const message = [JSON.parse(prompt.content) as string, ...words].filter((part) => part !== "").join("\n\n")
-    const content = await effectiveContent(deps, loaded, message)
+    const text = [message, ...words].filter((part) => part !== "").join("\n\n")
+    const content = await effectiveContent(deps, loaded, text)
     return { content, ...(attachments.length > 0 ? { attachments } : {}) }
   } catch (error) {
     if (error instanceof DaemonUnreachable) return null
@@ -106,7 +128,10 @@ async function handOver(live: Live, client: AgentctlClient, prompt: PutPrompt & 
 export async function handOverAgain(deps: ExecutionDeps, live: Live, client: AgentctlClient, loaded: LoadedSession): Promise<Delivery> {
   const { runPrompt: prompt, session } = loaded
   if (!prompt?.spool_id || !prompt.body_sha256 || !session.open_run_id) return "no_agent"
-  const body = await bodyFor(deps, live, client, loaded, prompt)
+  // The agent would be given another text than the journal says it was.
+  const message = messageOf(prompt)
+  if (message === null) return "no_agent"
+  const body = await bodyFor(deps, live, client, loaded, prompt, message)
   if (body === null) return "unreachable"
   return handOver(live, client, {
     id: prompt.id,

@@ -3,6 +3,7 @@ export { type Coordinator, createCoordinator, type Stopped } from "./coordinator
 export { endRun, resumed } from "./interpret"
 export { foldOpenItems, NOTHING_OPEN } from "./open-items"
 export { chosenOptions, setupOf } from "./options"
+export { messageOf } from "./prompt-message"
 export { createReach, type Place, type Reach } from "./reach"
 export { type LoadedSession, loadSession } from "./session-facts"
 export { taskAtRest, taskAtWork } from "./task-rows"

@@ -1,17 +1,16 @@
 import { AgentSetup, NO_SETUP, OptionValues, type RefusedOption, valuesOf } from "../../lib/contracts/agent-setup"
 import { type AgentctlClient, DaemonRefused } from "../executors"
+import { readColumn } from "../platform/columns"
 import type { ExecutorRunning } from "../platform/database"
 import type { ExecutionDeps, Live } from "./context"
 import { stillOwned } from "./ownership"
 
 /** As the agent last said; one whose words cannot be read any more offers nothing. */
-export function setupOf({ agent_setup }: Pick<ExecutorRunning, "agent_setup">): AgentSetup {
-  const setup = AgentSetup.safeParse(agent_setup === null ? NO_SETUP : JSON.parse(agent_setup))
-  return setup.success ? setup.data : NO_SETUP
-}
+export const setupOf = ({ id, agent_setup }: Pick<ExecutorRunning, "id" | "agent_setup">): AgentSetup =>
+  readColumn(`executors_running.agent_setup ${id}`, agent_setup, AgentSetup, NO_SETUP)
 
-export const chosenOptions = ({ agent_options }: Pick<ExecutorRunning, "agent_options">): OptionValues =>
-  agent_options === null ? {} : OptionValues.parse(JSON.parse(agent_options))
+export const chosenOptions = ({ id, agent_options }: Pick<ExecutorRunning, "id" | "agent_options">): OptionValues =>
+  readColumn(`executors_running.agent_options ${id}`, agent_options, OptionValues, {})
 
 /** What the session's next agent is to be like: as the last one was, and as a person chose since. Agents forget their modes. */
 export const wantedOptions = (executor: ExecutorRunning): OptionValues => ({ ...valuesOf(setupOf(executor)), ...chosenOptions(executor) })
@@ -32,6 +31,7 @@ export async function settleOptions(deps: ExecutionDeps, live: Live, client: Age
   const executor = await deps.db.executorRunning.findUnique({ where: { session_id: ref.id } })
   if (!executor?.agent_options || executor.agent_execution_id === null) return
   const options = chosenOptions(executor)
+  if (Object.keys(options).length === 0) return
   const refused = await client.putOptions(ref.id, epoch, options).catch((error): RefusedOption[] | null => {
     if (!(error instanceof DaemonRefused) || error.code === "FENCED") throw error
     if (error.code === "AGENT_NOT_RUNNING") return null

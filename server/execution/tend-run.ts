@@ -1,6 +1,6 @@
-import type { Outcome } from "../../lib/contracts/waits"
 import { killPoint } from "../../lib/host/kill-point"
 import { type AgentctlClient, DaemonRefused } from "../executors"
+import { outcomeOf } from "../resume-tokens"
 import type { ExecutionDeps, Live } from "./context"
 import { closeOpenRun } from "./deliver"
 import { type LoadedSession, loadSession } from "./session-facts"
@@ -10,9 +10,7 @@ export async function tendRun(live: Live, client: AgentctlClient, { session, tok
   if (!session.open_run_id) return
   for (const token of tokens) {
     if (token.state !== "consumed") continue
-    await refusalIsFinal(
-      client.putPermission(session.id, live.owned.epoch, token.request_id, JSON.parse(token.outcome ?? "null") as Outcome),
-    )
+    await refusalIsFinal(client.putPermission(session.id, live.owned.epoch, token.request_id, outcomeOf(token)))
     killPoint("answer.handed_over")
   }
   if (session.cancel_requested) await refusalIsFinal(client.cancel(session.id, live.owned.epoch, session.open_run_id))

@@ -1,4 +1,6 @@
 export { type Change, guard, guardFewer, insert, remove, update, updateAny, type Value } from "./changes"
+export { readRow, rejectedAt } from "./damaged-row"
+export { allRows } from "./find-rows"
 export { journalGeneration, newGeneration } from "./generation"
 export { type Commit, CommitConflict, isConflict, type Journal, openJournal, parseRow, type SessionRef, StoreRefused } from "./journal"
 export { type Notices, noNotices, openPostgresNotices } from "./notices"

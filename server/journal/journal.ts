@@ -5,6 +5,8 @@ import type { Database } from "../platform/database"
 import { DatabaseFailure } from "../platform/storage-trouble"
 import type { StoredEvent, WriteRequest, WriteResult } from "./apply-batch"
 import type { Change, Value } from "./changes"
+import { NO_TIME, readRow, rejectedAt, type StoredRow } from "./damaged-row"
+import { type FoundRow, findRows } from "./find-rows"
 import { project } from "./project"
 import { createGroupCommit, type Writer } from "./writer"
 
@@ -67,15 +69,15 @@ export function openJournal({ writer, db, clock }: { writer: Writer; db: Databas
 
   /** In order, after `after`; holes are legal, since deltas may be compacted away. */
   async function read(sessionId: string, after: number, limit: number): Promise<Page> {
-    return readPage(limit, after, (from, take) =>
-      db.sessionEvent.findMany({ where: { session_id: sessionId, seq: { gt: from } }, orderBy: { seq: "asc" }, take }),
+    return readPage(sessionId, limit, after, (from, take) =>
+      findRows(db, sessionId, { after: from, upTo: LARGEST_SEQ, order: "asc", take }),
     )
   }
 
   /** The page that ends just before `before`, in ascending order. */
   async function readBefore(sessionId: string, before: number, limit: number): Promise<Page> {
-    const { events, more } = await readPage(limit, before, (from, take) =>
-      db.sessionEvent.findMany({ where: { session_id: sessionId, seq: { lt: from } }, orderBy: { seq: "desc" }, take }),
+    const { events, more } = await readPage(sessionId, limit, before, (from, take) =>
+      findRows(db, sessionId, { after: 0, upTo: from - 1, order: "desc", take }),
     )
     return { events: events.reverse(), more }
   }
@@ -120,34 +122,44 @@ function toStored({ kind, ...fields }: NewEvent, ts: string): StoredEvent {
 /** More is not answered at once, whatever was asked for: an agent may say things of megabytes. */
 const PAGE_BYTES = 4 * 1024 * 1024
 const FIRST_ROWS = 32
+/** What the column holds on PostgreSQL. */
+const LARGEST_SEQ = 2_147_483_647
 
 /** `more`: it ended because it was full; there may be further ones. */
 export type Page = { events: SessionEvent[]; more: boolean }
 
 /** Up to `limit` events and PAGE_BYTES, at least one. Read in portions that grow while events are small, so that large ones are few. */
-async function readPage(limit: number, start: number, find: (from: number, take: number) => Promise<EventRow[]>): Promise<Page> {
+async function readPage(
+  session_id: string,
+  limit: number,
+  start: number,
+  find: (from: number, take: number) => Promise<FoundRow[]>,
+): Promise<Page> {
   const events: SessionEvent[] = []
   let bytes = 0
   let from = start
   for (let take = FIRST_ROWS; events.length < limit && bytes < PAGE_BYTES; take *= 4) {
     const wanted = Math.min(take, limit - events.length)
     const rows = await find(from, wanted)
-    for (const row of rows) {
+    for (const { seq, row } of rows) {
       if (bytes >= PAGE_BYTES) return { events, more: true }
-      events.push(parseRow(row))
-      bytes += row.payload.length
-      from = row.seq
+      events.push(row ? parseRow(row) : rejectedAt({ session_id, seq, ts: events.at(-1)?.ts ?? NO_TIME }))
+      bytes += row?.payload.length ?? 0
+      from = seq
     }
     if (rows.length < wanted) return { events, more: false }
   }
   return { events, more: true }
 }
 
-type EventRow = { session_id: string; seq: number; ts: string; kind: string; v: number; payload: string }
-/** After this the type is true. A row of a kind this build does not know would come from a newer one; it is shown as an update, not lost. */
-export function parseRow(row: EventRow): SessionEvent {
+/**
+ * After this the type is true. A row of a kind this build does not know would come from a newer one; it is shown as an update, not
+ * lost. One that cannot be read is a rejected record where it stands.
+ */
+export function parseRow(row: StoredRow): SessionEvent {
+  const { fields, rejected } = readRow(row)
+  if (rejected) return rejected
   const placed = { session_id: row.session_id, seq: row.seq, ts: row.ts, v: row.v, kind: row.kind }
-  const fields = JSON.parse(row.payload) as Record<string, unknown>
   const parsed = SessionEvent.safeParse({ ...fields, ...placed })
   return parsed.success ? parsed.data : { ...placed, v: 1, kind: "agent.update", run_id: null, update: { kind: row.kind, ...fields } }
 }

@@ -1,1 +1,1 @@
-export { judgeAnswer, type Minted, mintToken, rejected, tokenSecret, toWait } from "./resume-tokens"
+export { judgeAnswer, type Minted, mintToken, outcomeOf, rejected, requestOf, tokenSecret, toWait } from "./resume-tokens"

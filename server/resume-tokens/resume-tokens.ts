@@ -1,7 +1,8 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto"
 import { z } from "zod"
 import { AppError } from "../../lib/contracts/errors"
-import { type Outcome, sameOutcome, type Wait, type WaitKind, WaitOption } from "../../lib/contracts/waits"
+import { Outcome, sameOutcome, type Wait, type WaitKind, WaitOption } from "../../lib/contracts/waits"
+import { readColumn } from "../platform/columns"
 import type { ResumeToken } from "../platform/database"
 import { ids } from "../platform/ids"
 
@@ -30,7 +31,7 @@ function secretOf(serverKeys: readonly [string, ...string[]], token: ResumeToken
 }
 
 export function toWait(serverKeys: readonly [string, ...string[]], token: ResumeToken): Wait {
-  const request = Request.parse(JSON.parse(token.request))
+  const request = requestOf(token)
   return {
     token_id: token.id,
     secret: secretOf(serverKeys, token),
@@ -39,6 +40,14 @@ export function toWait(serverKeys: readonly [string, ...string[]], token: Resume
     ...request,
   }
 }
+
+/** A question that cannot be read any more can still be cancelled; it offers nothing that somebody would allow unseen. */
+export const requestOf = (token: ResumeToken) => readColumn(`resume_tokens.request ${token.id}`, token.request, Request, UNREADABLE)
+const UNREADABLE: z.infer<typeof Request> = { title: "The agent's question cannot be read any more", detail: null, options: [] }
+
+/** What a person answered. One that cannot be read any more is given as cancelled: nothing is allowed that nobody can prove was allowed. */
+export const outcomeOf = (token: ResumeToken): Outcome =>
+  readColumn(`resume_tokens.outcome ${token.id}`, token.outcome, Outcome, { kind: "cancelled" })
 
 export type Verdict = "consume" | "already_consumed_alike"
 
@@ -49,7 +58,8 @@ export function judgeAnswer(
 ): Verdict {
   if (!token || token.session_id !== answer.session_id || !secretMatches(token, answer.secret)) throw rejected("unknown")
   if (token.state === "consumed") {
-    if (sameOutcome(JSON.parse(token.outcome ?? "null") as Outcome, answer.outcome)) return "already_consumed_alike"
+    const outcome = readColumn(`resume_tokens.outcome ${token.id}`, token.outcome, Outcome, null)
+    if (outcome && sameOutcome(outcome, answer.outcome)) return "already_consumed_alike"
     throw rejected("consumed")
   }
   if (token.state === "revoked") throw rejected("revoked")
@@ -57,7 +67,7 @@ export function judgeAnswer(
   if (token.run_id !== answer.open_run_id) throw rejected("wrong_run")
   if (answer.outcome.kind === "selected") {
     const chosen = answer.outcome.option_id
-    const { options } = Request.parse(JSON.parse(token.request))
+    const { options } = requestOf(token)
     if (!options.some((option) => option.id === chosen)) {
       throw new AppError("INVALID_INPUT", "That is not one of the choices.", { issues: ["outcome.option_id: unknown option"] })
     }

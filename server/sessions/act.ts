@@ -1,13 +1,13 @@
 import { AppError } from "../../lib/contracts/errors"
 import type { NewEvent } from "../../lib/contracts/events"
 import { isTerminalState, type SessionState } from "../../lib/contracts/status"
-import type { Outcome, WaitOption } from "../../lib/contracts/waits"
+import type { Outcome } from "../../lib/contracts/waits"
 import { killPoint } from "../../lib/host/kill-point"
 import { type Person, requireSession } from "../auth"
 import { resumed } from "../execution"
 import { guard, isConflict, parseRow } from "../journal"
 import type { Session } from "../platform/database"
-import { judgeAnswer, rejected } from "../resume-tokens"
+import { judgeAnswer, rejected, requestOf } from "../resume-tokens"
 import { refOf, type SessionDeps } from "./deps"
 import { expiredError, loadExpiry } from "./expiry"
 import type { Views } from "./views"
@@ -124,7 +124,7 @@ async function requireExecutor(deps: SessionDeps, session: Session): Promise<voi
 async function goOn(deps: SessionDeps, person: Person, sessionId: string, tokenId: string, secret: string): Promise<void> {
   const token = await deps.db.resumeToken.findUnique({ where: { id: tokenId } })
   if (!token) throw rejected("unknown")
-  const { options } = JSON.parse(token.request) as { options: WaitOption[] }
+  const { options } = requestOf(token)
   const option = options.find((candidate) => candidate.kind.startsWith("allow")) ?? options[0]
   const outcome: Outcome = option ? { kind: "selected", option_id: option.id } : { kind: "cancelled" }
   await answerWait(deps, person, sessionId, tokenId, { secret, outcome })

@@ -5,7 +5,7 @@ import type { AppendResult } from "../../lib/contracts/task"
 import { killPoint } from "../../lib/host/kill-point"
 import { attachmentsOf, findWanted, requireFree, taken } from "../attachments"
 import { type Person, requireSession, requireTask } from "../auth"
-import { taskAtWork } from "../execution"
+import { messageOf, taskAtWork } from "../execution"
 import { type Change, guard, guardFewer, isConflict, parseRow, StoreRefused, updateAny } from "../journal"
 import type { ExecutorRunning, Prompt, Task } from "../platform/database"
 import { comebackFacts, planAsItStands } from "../status"
@@ -132,7 +132,7 @@ export async function requireSameMessage(
     orderBy: { seq: "asc" },
   })
   const queued = first && parseRow(first)
-  const original = queued?.kind === "prompt.queued" ? queued.content : JSON.parse(prompt.content)
+  const original = queued?.kind === "prompt.queued" ? queued.content : messageOf(prompt)
   const attached = attachmentsOf(prompt).map(({ id }) => id)
   if (original !== given.message || attached.join() !== [...new Set(given.attachments)].join())
     throw new AppError("IDEMPOTENCY_CONFLICT", "This client_message_id was used for another message.", {})

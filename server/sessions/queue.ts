@@ -1,12 +1,16 @@
-import type { Attachment } from "../../lib/contracts/attachments"
 import { AppError } from "../../lib/contracts/errors"
 import type { NewEvent } from "../../lib/contracts/events"
 import type { QueuedPrompt } from "../../lib/contracts/task"
+import { attachmentsOf } from "../attachments"
 import { type Person, requireSession } from "../auth"
+import { messageOf } from "../execution"
 import { isConflict } from "../journal"
 import type { Prompt } from "../platform/database"
 import type { SessionDeps } from "./deps"
 import { requireMessageSize } from "./limits"
+
+/** It is held when its turn comes. */
+const UNREADABLE_MESSAGE = "(This message cannot be read any more.)"
 
 const readQueue = (deps: SessionDeps, sessionId: string) =>
   deps.db.prompt.findMany({
@@ -19,8 +23,8 @@ export async function listQueue(deps: SessionDeps, person: Person, sessionId: st
   const prompts = await readQueue(deps, session.id)
   return prompts.map((prompt, position) => ({
     prompt_id: prompt.id,
-    message: JSON.parse(prompt.content) as string,
-    ...(prompt.attachments ? { attachments: JSON.parse(prompt.attachments) as Attachment[] } : {}),
+    message: messageOf(prompt) ?? UNREADABLE_MESSAGE,
+    ...(prompt.attachments ? { attachments: attachmentsOf(prompt) } : {}),
     position,
     held: prompt.state === "held",
   }))

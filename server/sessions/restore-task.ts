@@ -1,13 +1,14 @@
 import { createHash } from "node:crypto"
 import { AppError } from "../../lib/contracts/errors"
 import type { NewEvent } from "../../lib/contracts/events"
-import type { RestorePreview, RestoreResult, RestoreTask } from "../../lib/contracts/restore"
+import { type RestorePreview, RestoreResult, type RestoreTask } from "../../lib/contracts/restore"
 import { isTerminalState, type SessionState, type TaskState } from "../../lib/contracts/status"
 import type { TaskType } from "../../lib/contracts/task"
 import { killPoint } from "../../lib/host/kill-point"
 import { findWanted, requireFree, taken } from "../attachments"
 import { type Person, requireSession, requireTask } from "../auth"
 import { guard, isConflict, StoreRefused, update } from "../journal"
+import { readColumn } from "../platform/columns"
 import type { ExecutorRunning, Session, Task } from "../platform/database"
 import { newestSession, requireResumable, requireSameMessage } from "./append-message"
 import { queued } from "./create-task"
@@ -74,7 +75,8 @@ async function restoreNow(
   await deps.access.require(person, session.runtime)
   const expiry = await loadExpiry(deps, task, sessionId)
   const back = expiry.reason === null && !ALWAYS.has(task.state as TaskState)
-  if (back && task.last_restore === null)
+  const last = readColumn(`tasks.last_restore ${task.id}`, task.last_restore, RestoreResult, null)
+  if (back && last === null)
     throw new AppError("TASK_NOT_RESTORABLE", "This task has not expired: write to it as it is.", { state: task.state })
 
   const wanted = await findWanted(deps.db, person.id, input.attachments)
@@ -87,7 +89,7 @@ async function restoreNow(
   const attachments = message === null ? [] : requireFree(wanted)
   if (message !== null) requireResumable(deps, expiry.executor, session.agent)
 
-  const answer = back ? (JSON.parse(task.last_restore as string) as RestoreResult) : answerFor(task, expiry)
+  const answer = back && last ? last : answerFor(task, expiry)
   if (!back) await reviveOthers(deps, person, task, session)
   const at = deps.clock.now().toISOString()
   const rows = back

@@ -1,9 +1,11 @@
-import { type AgentUsage, type OptionValues, type SessionSetup, type SignInMethod, whyNot } from "../../lib/contracts/agent-setup"
+import { z } from "zod"
+import { AgentUsage, type OptionValues, type SessionSetup, SignInMethod, whyNot } from "../../lib/contracts/agent-setup"
 import { AppError } from "../../lib/contracts/errors"
 import { isTerminalState, type SessionState } from "../../lib/contracts/status"
 import { type Person, requireSession } from "../auth"
 import { chosenOptions, setupOf } from "../execution"
 import { guard, isConflict } from "../journal"
+import { readColumn } from "../platform/columns"
 import type { ExecutorRunning, Session } from "../platform/database"
 import { refOf, type SessionDeps } from "./deps"
 
@@ -46,19 +48,19 @@ function requireOffered(executor: ExecutorRunning, values: OptionValues): void {
   if (issues.length > 0) throw new AppError("INVALID_INPUT", issues[0] as string, { issues })
 }
 
-type SignInRequired = { message: string; methods: SignInMethod[] }
+const SignInRequired = z.object({ message: z.string(), methods: z.array(SignInMethod) })
 
 const executorOf = (deps: SessionDeps, sessionId: string) => deps.db.executorRunning.findUniqueOrThrow({ where: { session_id: sessionId } })
 
 function toView({ agents }: SessionDeps, { agent, last_seq }: Session, executor: ExecutorRunning): SessionSetup {
-  const required = executor.agent_sign_in === null ? null : (JSON.parse(executor.agent_sign_in) as SignInRequired)
+  const required = readColumn(`executors_running.agent_sign_in ${executor.id}`, executor.agent_sign_in, SignInRequired, null)
   const { options, commands, mcp_servers } = setupOf(executor)
   return {
     last_seq,
     options,
     commands,
     mcp_servers,
-    usage: executor.agent_usage === null ? null : (JSON.parse(executor.agent_usage) as AgentUsage),
+    usage: readColumn(`executors_running.agent_usage ${executor.id}`, executor.agent_usage, AgentUsage, null),
     pending: chosenOptions(executor),
     sign_in: required && {
       message: required.message,

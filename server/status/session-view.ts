@@ -8,6 +8,7 @@ import {
 } from "../../lib/contracts/status"
 import type { AgentId, Runtime, SessionView, StartPlace, TaskType, TaskView } from "../../lib/contracts/task"
 import type { Wait } from "../../lib/contracts/waits"
+import { readColumn } from "../platform/columns"
 import type { ExecutorRunning, ResumeToken, Session, Task } from "../platform/database"
 import { deriveStatus } from "./derive-status"
 import { expiresAt, lastActivity } from "./expiry"
@@ -38,7 +39,7 @@ export type ViewWorld = {
 const executorStatus = ({ session, executor, on_other_server }: SessionRows, world: ViewWorld): ExecutorStatus =>
   on_other_server || world.isSilent(session.id) ? "unknown" : (executor.status as ExecutorStatus)
 
-export const interruptionOf = (session: Session) => (session.interruption ? Interruption.parse(JSON.parse(session.interruption)) : null)
+export const interruptionOf = ({ id, interruption }: Session) => readColumn(`sessions.interruption ${id}`, interruption, Interruption, null)
 
 export function statusOf({ session, tokens }: Pick<SessionRows, "session" | "tokens">, now: Date): SessionStatus {
   const live = tokens.filter((token) => token.state === "live")

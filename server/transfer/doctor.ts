@@ -1,11 +1,9 @@
 import type { Attachment } from "../../lib/contracts/attachments"
 import type { SkippedRecord } from "../../lib/contracts/transfer"
 import { readContent, sha256 } from "../attachments"
-import { createReplay, parseRow } from "../journal"
+import { allRows, createReplay, parseRow, readRow, rejectedAt } from "../journal"
 import type { Database } from "../platform/database"
 import { readLog } from "./read-log"
-
-const PAGE = 1_000
 
 /** What the rows of a session would have to be, by its log, and are not. */
 export type Finding = { session_id: string; problem: string }
@@ -29,6 +27,14 @@ const FOLLOWS = {
   executors_running: ["status", "agent_execution_id", "resume_token", "context_pending", "worktree_path"],
 } as const
 
+/** Columns of JSON text; null is none. */
+const JSON_COLUMNS: Partial<Record<keyof typeof FOLLOWS, readonly string[]>> = {
+  sessions: ["interruption"],
+  prompts: ["content", "attachments"],
+  resume_tokens: ["outcome", "request"],
+  executors_running: ["agent_setup", "agent_usage", "agent_options", "agent_sign_in"],
+}
+
 /** Reads one session's log from its start and compares what follows from it with the rows there are. Changes nothing. */
 export async function examineSession(db: Database, sessionId: string): Promise<Finding[]> {
   const findings: Finding[] = []
@@ -42,22 +48,17 @@ export async function examineSession(db: Database, sessionId: string): Promise<F
     executor: { ...born, status: "none", agent_execution_id: null, resume_token: null, context_pending: 0, worktree_path: null },
   })
   const attached: Attachment[] = []
-  for (let after = 0; ; ) {
-    const page = await db.sessionEvent.findMany({
-      where: { session_id: sessionId, seq: { gt: after } },
-      orderBy: { seq: "asc" },
-      take: PAGE,
-    })
-    for (const row of page) {
-      if (row.seq > session.last_seq) find(`event ${row.seq} lies beyond the head ${session.last_seq}`)
-      const event = parseRow(row)
-      if (event.kind !== row.kind) find(`event ${row.seq} (${row.kind}) is of a version this build does not know`)
+  const head = await db.sessionEvent.aggregate({ where: { session_id: sessionId }, _max: { seq: true } })
+  for await (const page of allRows(db, sessionId, head._max.seq ?? 0)) {
+    for (const { seq, row } of page) {
+      if (seq > session.last_seq) find(`event ${seq} lies beyond the head ${session.last_seq}`)
+      const isReadable = row !== null && readRow(row).rejected === null
+      const event = row ? parseRow(row) : rejectedAt({ session_id: sessionId, seq, ts: session.updated_at })
+      if (!isReadable) find(`event ${seq} cannot be read`)
+      else if (event.kind !== row.kind) find(`event ${seq} (${row.kind}) is of a version this build does not know`)
       replay.take(event)
       if (event.kind === "message.user") attached.push(...(event.attachments ?? []))
     }
-    const last = page.at(-1)
-    if (!last) break
-    after = last.seq
   }
   for (const { seq, kind, table } of replay.surprises) find(`event ${seq} (${kind}) does not fit the ${table} before it`)
   for (const { id, name, sha256: hash } of attached) {
@@ -71,6 +72,10 @@ export async function examineSession(db: Database, sessionId: string): Promise<F
     prompts: await db.prompt.findMany({ where: { session_id: sessionId } }),
     resume_tokens: await db.resumeToken.findMany({ where: { session_id: sessionId } }),
     workers: await db.worker.findMany({ where: { session_id: sessionId } }),
+  }
+  for (const [table, columns] of Object.entries(JSON_COLUMNS)) {
+    for (const row of rows[table as keyof typeof rows] as Record<string, unknown>[])
+      for (const column of columns) if (!isJson(row[column])) find(`${table} ${row.id}: ${column} cannot be read`)
   }
   const replayed = replay.rows()
   for (const table of Object.keys(FOLLOWS) as (keyof typeof FOLLOWS)[]) {
@@ -87,6 +92,14 @@ export async function examineSession(db: Database, sessionId: string): Promise<F
     for (const id of expected.keys()) find(`${table} ${id} is in the log and has no row`)
   }
   return findings
+}
+
+function isJson(text: unknown): boolean {
+  try {
+    return text === null || JSON.parse(text as string) !== undefined
+  } catch {
+    return false
+  }
 }
 
 const NO_RUN = {

@@ -1,11 +1,11 @@
 import { ExportedTokens, SessionSnapshot } from "../../lib/contracts/transfer"
 import { withoutCredentials } from "../../lib/host/git-url"
 import { readContent } from "../attachments"
+import { allRows, readRow, rejectedAt } from "../journal"
 import type { Database, EventRow, ResumeToken, Session } from "../platform/database"
+import { outcomeOf } from "../resume-tokens"
 import { interruptionOf, statusOf } from "../status"
 import { TAR_END, tarHeader, tarPadding } from "./tar"
-
-const PAGE = 1_000
 
 export type ExportFile = { name: string; size: number; content: () => AsyncIterable<Buffer> }
 
@@ -36,7 +36,7 @@ export async function exportFiles(db: Database, session: Session): Promise<Expor
     task: { type: task.type, agent: session.agent, repository: task.repository && withoutCredentials(task.repository) },
   })
   const index = ExportedTokens.parse({
-    tokens: tokens.map((token) => ({ token_id: token.id, ...token, outcome: token.outcome === null ? null : JSON.parse(token.outcome) })),
+    tokens: tokens.map((token) => ({ token_id: token.id, ...token, outcome: token.outcome === null ? null : outcomeOf(token) })),
   })
   return [
     json(`${session.id}.json`, snapshot),
@@ -90,23 +90,26 @@ function json(name: string, value: object): ExportFile {
   }
 }
 
-/** Rows as they were written, not as this version reads them: a record of a newer one leaves as it came. */
-async function* readLines(db: Database, session: Session): AsyncGenerator<Buffer> {
-  for (let after = 0; ; ) {
-    const rows = await db.sessionEvent.findMany({
-      where: { session_id: session.id, seq: { gt: after, lte: session.last_seq } },
-      orderBy: { seq: "asc" },
-      take: PAGE,
+/**
+ * Rows as they were written, not as this version reads them: a record of a newer one leaves as it came. One that cannot be read leaves
+ * as what is shown in its place.
+ */
+async function* readLines(db: Database, { id, created_at, last_seq }: Session): AsyncGenerator<Buffer> {
+  let ts = created_at
+  for await (const page of allRows(db, id, last_seq)) {
+    const lines = page.map(({ seq, row }) => {
+      ts = row?.ts ?? ts
+      return JSON.stringify(row ? toRecord(row) : rejectedAt({ session_id: id, seq, ts }))
     })
-    const last = rows.at(-1)
-    if (!last) return
-    yield Buffer.from(rows.map(toLine).join(""))
-    after = last.seq
+    yield Buffer.from(`${lines.join("\n")}\n`)
   }
 }
 
-const toLine = ({ session_id, seq, ts, kind, v, payload }: EventRow) =>
-  `${JSON.stringify({ session_id, seq, ts, kind, v, ...(JSON.parse(payload) as object) })}\n`
+function toRecord(row: EventRow): object {
+  const { session_id, seq, ts, kind, v } = row
+  const { fields, rejected } = readRow(row)
+  return rejected ?? { session_id, seq, ts, kind, v, ...fields }
+}
 
 async function openRun(db: Database, session: Session, tokens: readonly ResumeToken[]) {
   if (!session.open_run_id) return null

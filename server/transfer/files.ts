@@ -67,16 +67,33 @@ async function hashOf(content: AsyncIterable<Buffer>): Promise<string> {
   return hash.digest("hex")
 }
 
-/** Every session's rows against its log. Changes nothing. */
-export async function examineAll(db: Database): Promise<void> {
+/**
+ * Every session's rows against its log. Changes nothing; with `repairTo`, a copy of each session that has a problem is written there as
+ * an export, without what cannot be read.
+ */
+export async function examineAll(db: Database, repairTo?: string): Promise<void> {
   const sessions = await db.session.findMany({ select: { id: true }, orderBy: { id: "asc" } })
   let problems = 0
   for (const { id } of sessions) {
-    for (const { session_id, problem } of await examineSession(db, id)) {
-      problems += 1
-      console.log(`${session_id}: ${problem}`)
-    }
+    const findings = await examineSession(db, id).catch((error) => [
+      { session_id: id, problem: `could not be examined to the end: ${error instanceof Error ? error.message : String(error)}` },
+    ])
+    problems += findings.length
+    for (const { session_id, problem } of findings) console.log(`${session_id}: ${problem}`)
+    if (repairTo !== undefined && findings.length > 0) await writeRepaired(db, id, join(repairTo, id))
   }
   console.log(`${sessions.length} sessions examined, ${problems} problems`)
   if (problems > 0) process.exitCode = 1
+}
+
+/** One that cannot even be copied does not keep the others from it. */
+async function writeRepaired(db: Database, id: string, folder: string): Promise<void> {
+  try {
+    const session = await db.session.findUniqueOrThrow({ where: { id } })
+    await exportToFolder(db, session, folder)
+    console.log(`${id}: a copy without what cannot be read is in ${folder}`)
+    console.log(`${id}: to use it, delete its task here or take another server, then npm run import -- ${folder} --user EMAIL`)
+  } catch (error) {
+    console.log(`${id}: no copy could be written: ${error instanceof Error ? error.message : String(error)}`)
+  }
 }
