@@ -34,6 +34,8 @@ export const DURATIONS = {
   replayGraceMs: 2_000,
   /** Too many wrong passwords on a device the account is known on: each further one waits so long, one after the other. */
   signInSlowdownMs: 2_000,
+  /** A database that has not taken a read and a write by then counts as away. */
+  storageProbeMs: 3_000,
   /** How often open sockets are compared with the sign-ins and tokens they were opened with. */
   socketCheckMs: 30_000,
 } satisfies Record<string, number>

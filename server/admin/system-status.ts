@@ -25,7 +25,7 @@ const FILTERS: Record<AdminFilter, object> = {
   running: { open_run_id: { not: null }, open_waits: 0 },
   waiting: { open_waits: { gt: 0 } },
   interrupted: { open_run_id: null, interruption: { not: null } },
-  agent_gone: { state: "WAITING_FOR_INPUT", open_run_id: null, executor: { isNot: { agent_execution_id: { gt: "" } } } },
+  agent_gone: { state: "WAITING_FOR_INPUT", open_run_id: null, executor: { is: { agent_execution_id: null } } },
   executor_error: { state: "ERROR" },
 }
 const RECOVERIES = 50

@@ -39,7 +39,7 @@ export function createStorageProbe({ read, write, folders }: ProbeDeps) {
   return async (): Promise<AppError | null> => {
     if (last && !running && Date.now() - last.at < SHARED_MS) return last.failure
     running ??= { since: Date.now(), look: look() }
-    return within(running.since + DURATIONS.probeMs - Date.now(), running.look)
+    return within(running.since + DURATIONS.storageProbeMs - Date.now(), running.look)
   }
 }
 

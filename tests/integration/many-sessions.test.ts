@@ -46,8 +46,12 @@ describe.each(DATABASES)("%s with thousands of sessions whose executors are not 
     await rewake.waitForRuns(session.id, 1)
     await waitUntil(async () => (await rewake.session(session.id)).state === "WAITING_FOR_INPUT", "a session at rest")
 
+    // One whose agent is gone, among all the others.
+    await runSql(rewake.sqlPlace(), "UPDATE executors_running SET agent_execution_id = NULL WHERE session_id = 'sess_many7'")
+    const gone = await rewake.api<AdminSessions>("GET", "/api/v1/admin/sessions?filter=agent_gone")
+    expect(gone.body.items.map(({ session_id }) => session_id)).toEqual(["sess_many7"])
     const all = await rewake.api<AdminSessions>("GET", "/api/v1/admin/sessions?limit=10")
-    expect([all.status, all.body.counts.all, all.body.counts.agent_gone]).toEqual([200, SESSIONS + 1, 0])
+    expect([all.status, all.body.counts.all, all.body.counts.agent_gone]).toEqual([200, SESSIONS + 1, 1])
     const titled = await rewake.api<AdminSessions>("GET", "/api/v1/admin/sessions?q=mANY&limit=200")
     expect([titled.status, titled.body.items.length]).toEqual([200, 200])
     const next = await rewake.api<AdminSessions>("GET", `/api/v1/admin/sessions?q=many&limit=200&cursor=${titled.body.next_cursor}`)
