@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process"
-import { withoutUserInfo } from "../../lib/host/git-url"
 import { withUmaskOfUsers } from "../../lib/host/umask"
 import { Failure } from "./failure"
 import type { AnswerToGit } from "./git-credential"
+import { gitFailure } from "./git-failure"
 import { withoutTerminals } from "./pty/masters"
 
 /** A clone of a large repository may take this long; longer is reported as failed. */
@@ -19,7 +19,7 @@ const NEUTRAL = [
 ]
 
 export interface Git {
-  /** Standard output; WORKSPACE_FAILED with git's last word when it fails. `signIn`: for this command alone. */
+  /** Standard output; a GitFailure when it fails. `signIn`: for this command alone. */
   run(cwd: string, args: string[], signIn?: AnswerToGit | null): Promise<string>
   succeeds(cwd: string, args: string[], signIn?: AnswerToGit | null): Promise<boolean>
 }
@@ -51,7 +51,7 @@ export function createGit(dataDir: string): Git {
         stdout = (stdout + bytes).slice(-65536)
       })
       child.stderr.on("data", (bytes) => {
-        stderr = (stderr + bytes).slice(-65536)
+        stderr = (stderr + bytes).slice(-4096)
       })
       child.on("error", (error) => reject(new Failure("WORKSPACE_FAILED", `git could not be run: ${error.message}`)))
       child.on("close", (code) => resolve({ code, stdout, stderr }))
@@ -60,8 +60,7 @@ export function createGit(dataDir: string): Git {
     async run(cwd, args, signIn = null) {
       const { code, stdout, stderr } = await execute(cwd, args, signIn)
       if (code === 0) return stdout
-      const said = stderr.trim().split("\n").at(-1) || `git ${args[0]} ended with code ${code}`
-      throw new Failure("WORKSPACE_FAILED", withoutUserInfo(signIn ? said.replaceAll(signIn.secret, "•••") : said))
+      throw gitFailure(args, code, signIn ? stderr.replaceAll(signIn.secret, "•••") : stderr)
     },
     async succeeds(cwd, args, signIn = null) {
       return (await execute(cwd, args, signIn)).code === 0
@@ -113,9 +112,7 @@ export function createPipedGit(dataDir: string): PipedGit {
       child.on("error", (error) => reject(new Failure("WORKSPACE_FAILED", `git could not be run: ${error.message}`)))
       child.on("close", (code) => {
         if (code === 0 || (code !== null && accept.includes(code))) return resolve({ code, stdout: Buffer.concat(chunks), bytes })
-        const last = stderr.trim().split("\n").at(-1)
-        const full = /No space left|Disk quota/i.test(stderr)
-        reject(new Failure(full ? "DISK_FULL" : "WORKSPACE_FAILED", withoutUserInfo(last || `git ${args[0]} ended with code ${code}`)))
+        reject(gitFailure(args, code, stderr))
       })
     })
 }

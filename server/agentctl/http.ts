@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { Failure, STATUS_OF } from "./failure"
+import { GitFailure, saidByGit } from "./git-failure"
 import type { Log } from "./log"
 import { answer, type RouteContext } from "./routes"
 
@@ -80,6 +81,7 @@ function send(response: ServerResponse, status: number, body: object): void {
 
 function sendFailure(response: ServerResponse, error: unknown, log: Log, call: string): void {
   if (error instanceof Failure) {
+    if (error instanceof GitFailure) log.warn("git.failed", { call, message: error.message, ...saidByGit(error) })
     const status = error.details.status === 413 ? 413 : STATUS_OF[error.code]
     return send(response, status, { ...error.details, code: error.code, message: error.message })
   }

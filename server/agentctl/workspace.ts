@@ -1,13 +1,14 @@
 import { randomUUID } from "node:crypto"
 import { existsSync, mkdirSync } from "node:fs"
-import { mkdir, readdir, realpath, rename, rm } from "node:fs/promises"
-import { basename, dirname, isAbsolute, join, sep } from "node:path"
+import { mkdir, readdir, readFile, realpath, rename, rm } from "node:fs/promises"
+import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path"
 import type { GitCredential, WorkspaceSpec } from "../../lib/contracts/agentctl/protocol"
 import { holdsCredentials } from "../../lib/host/git-url"
 import { withUmaskOfUsers } from "../../lib/host/umask"
 import { Failure, messageOf } from "./failure"
 import type { Git } from "./git"
 import { type AnswerToGit, answerToGit } from "./git-credential"
+import { GitFailure } from "./git-failure"
 import { createKeyedSerial } from "./serial"
 
 type Worktree = Extract<WorkspaceSpec, { kind: "worktree" }>
@@ -23,6 +24,8 @@ export interface Workspaces {
   emptyOldTrash(): Promise<void>
   /** The repository of a worktree: there, or cloned again from its URL. */
   prepareRepository(spec: Worktree, credential?: GitCredential): Promise<void>
+  /** After a restore was cut short: what the repository knows of worktrees below the draft, or at a place that was never filled. */
+  forgetCutShort(spec: Worktree, draft: string): Promise<void>
   /** No other worktree of that repository is made or removed meanwhile. */
   exclusively<T>(spec: Worktree, job: () => Promise<T>): Promise<T>
 }
@@ -49,14 +52,19 @@ export function createWorkspaces(dataDir: string, git: Git): Workspaces {
       await rename(spec.path, join(trash, `${sessionId}-${Date.now()}-${basename(spec.path)}`))
       if (spec.kind === "worktree") {
         const repository = repositoryOf(spec)
-        // Only this worktree's entry: a prune would also forget others whose disk is merely not mounted now.
-        await perRepository(repository, () => git.run(repository, ["worktree", "remove", spec.path])).catch(() => undefined)
+        await perRepository(repository, () => forgetWorktrees(git, repository, (path) => path === spec.path)).catch(() => undefined)
       }
       return true
     },
 
     prepareRepository: (spec, credential) =>
       perRepository(repositoryOf(spec), () => prepareRepository(git, spec, signInFor(spec, credential))),
+    async forgetCutShort(spec, draft) {
+      const repository = repositoryOf(spec)
+      if (!existsSync(repository)) return
+      const isGone = (path: string) => path.startsWith(`${draft}/`) || (path === spec.path && !existsSync(join(path, ".git")))
+      await perRepository(repository, () => forgetWorktrees(git, repository, isGone))
+    },
     exclusively: (spec, job) => perRepository(repositoryOf(spec), job),
 
     async emptyOldTrash() {
@@ -88,9 +96,9 @@ async function makeWorktree(git: Git, spec: Worktree, signIn: AnswerToGit | null
     throw new Failure("WORKSPACE_FAILED", "The workspace path exists and is no worktree; it was left as it is.")
   }
   makeFolderForUsers(dirname(spec.path))
+  // git still lists a worktree whose folder is gone, and would refuse its place and its branch.
+  await forgetWorktrees(git, repository, (path) => path === spec.path)
   if (await git.succeeds(repository, ["rev-parse", "-q", "--verify", `refs/heads/${spec.branch}`])) {
-    // git still lists a worktree whose folder is gone, and would refuse its branch.
-    if (await isRegistered(git, repository, spec.path)) await git.run(repository, ["worktree", "remove", spec.path])
     await git.run(repository, ["worktree", "add", "-q", spec.path, spec.branch])
     return
   }
@@ -120,7 +128,7 @@ async function cloneMirror(git: Git, url: string, mirror: string, signIn: Answer
     await git.run(dirname(mirror), ["clone", "-q", "--bare", "--", url, draft], signIn)
     await rename(draft, mirror)
   } catch (error) {
-    if (!SIGN_IN_FAILED.test(messageOf(error)) || !URL.canParse(url)) throw error
+    if (!(error instanceof GitFailure && SIGN_IN_FAILED.test(error.said)) || !URL.canParse(url)) throw error
     const { host } = new URL(url)
     const what = signIn
       ? `${host} refused the saved user name and password. Save new ones`
@@ -131,9 +139,20 @@ async function cloneMirror(git: Git, url: string, mirror: string, signIn: Answer
   }
 }
 
-async function isRegistered(git: Git, repository: string, path: string): Promise<boolean> {
-  const listed = (await git.run(repository, ["worktree", "list", "--porcelain"])).split("\n")
-  return listed.includes(`worktree ${path}`)
+/**
+ * Removes what the repository knows of worktrees that are no more. Only those: a prune would also forget others whose disk is merely
+ * not mounted now. Not by `git worktree remove`: that refuses a worktree which is locked, as a killed `worktree add` leaves it, and
+ * one whose folder is there without its `.git`, as a killed restore leaves it; the next `worktree add` would then refuse the place.
+ */
+async function forgetWorktrees(git: Git, repository: string, isGone: (path: string) => boolean): Promise<void> {
+  const common = (await git.run(repository, ["rev-parse", "--path-format=absolute", "--git-common-dir"])).trim()
+  const folder = join(common, "worktrees")
+  for (const name of await readdir(folder).catch(() => [])) {
+    const entry = join(folder, name)
+    const gitFile = await readFile(join(entry, "gitdir"), "utf8").catch(() => "")
+    const path = dirname(resolve(entry, gitFile.trim()))
+    if (gitFile !== "" && isGone(path)) await rm(entry, { recursive: true, force: true })
+  }
 }
 
 async function liesUnder(path: string, folder: string): Promise<boolean> {

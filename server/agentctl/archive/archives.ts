@@ -6,6 +6,7 @@ import { ArchiveState, type PutArchive, type PutParts, type UploadedPart } from 
 import type { WorkspaceSpec } from "../../../lib/contracts/agentctl/protocol"
 import { replaceFile, syncFolder } from "../durable-file"
 import { Failure, messageOf } from "../failure"
+import { saidByGit } from "../git-failure"
 import type { Log } from "../log"
 import type { Session } from "../session"
 import { exportConversations } from "./carried-conversations"
@@ -142,7 +143,13 @@ export class Archives {
       if (partial) await rm(partial, { force: true }).catch(() => undefined)
       await rm(work, { recursive: true, force: true }).catch(() => undefined)
       const failure = error instanceof Failure ? error : new Failure(isFull(error) ? "DISK_FULL" : "INTERNAL", messageOf(error))
-      log.warn("archive.failed", { session_id: session.id, archive_id: archiveId, code: failure.code, message: failure.message })
+      log.warn("archive.failed", {
+        session_id: session.id,
+        archive_id: archiveId,
+        code: failure.code,
+        message: failure.message,
+        ...saidByGit(error),
+      })
       Object.assign(packing.state, { state: "failed", error: { code: failure.code, message: failure.message } })
     }
   }

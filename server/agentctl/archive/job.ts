@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads"
 import type { DaemonErrorCode } from "../../../lib/contracts/agentctl/protocol"
 import { Failure } from "../failure"
+import { GitFailure } from "../git-failure"
 import type { Packed, PackJob, Progress } from "./pack"
 import type { Unpacked, UnpackJob } from "./unpack"
 
@@ -8,7 +9,7 @@ export type Job = ({ kind: "pack" } & PackJob) | ({ kind: "unpack" } & UnpackJob
 export type JobMessage =
   | { kind: "progress"; phase: string; progress: Progress }
   | { kind: "done"; result: Packed | Unpacked }
-  | { kind: "failed"; code: DaemonErrorCode; message: string; stack: string | null }
+  | { kind: "failed"; code: DaemonErrorCode; message: string; said: string | null; stack: string | null }
 
 /** Buffers are outside it; what is inside is small, and a runaway must not take the daemon's memory with it. */
 const HEAP_MB = 48
@@ -32,7 +33,8 @@ export function createJobRunner(program: URL, dataDir: string, unexpected: (erro
         if (message.kind === "done") resolve(message.result as R)
         else {
           if (message.stack) unexpected(message.stack)
-          reject(new Failure(message.code, message.message))
+          const { code, said } = message
+          reject(said === null ? new Failure(code, message.message) : new GitFailure(code, message.message, said))
         }
       })
       worker.on("error", (error) => reject(error))

@@ -78,7 +78,18 @@ export async function restoreWorktree(git: PipedGit, draft: string, spec: Worktr
 
   const tie = join(draft, "tie", basename(spec.path))
   mkdirSync(join(draft, "tie"))
-  await git(repository, ["worktree", "add", "-q", "--no-checkout", "--detach", tie, state.head.oid])
+  // Absolute, whatever the user's config says: the tie is moved to another folder.
+  await git(repository, [
+    "-c",
+    "worktree.useRelativePaths=false",
+    "worktree",
+    "add",
+    "-q",
+    "--no-checkout",
+    "--detach",
+    tie,
+    state.head.oid,
+  ])
   const gitFile = join(cwd, ".git")
   renameSync(join(tie, ".git"), gitFile)
   const notes: string[] = []
@@ -92,18 +103,6 @@ export async function restoreWorktree(git: PipedGit, draft: string, spec: Worktr
     .trim()
   writeFileSync(join(administration, "gitdir"), `${join(spec.path, ".git")}\n`)
   return notes
-}
-
-/** Forgets the worktree a broken-off restore tied to its draft, or to a place that was never filled. */
-export async function untie(git: PipedGit, draft: string, spec: Worktree): Promise<void> {
-  const repository = spec.mirror ?? spec.repository
-  if (!existsSync(repository)) return
-  const { stdout } = await git(repository, ["worktree", "list", "--porcelain", "-z"], { accept: [128] })
-  for (const row of stdout.toString("utf8").split("\0")) {
-    const path = row.startsWith("worktree ") ? row.slice("worktree ".length) : null
-    const ours = path !== null && (path.startsWith(`${draft}/`) || (path === spec.path && !existsSync(join(path, ".git"))))
-    if (ours) await git(repository, ["worktree", "remove", "--force", path], { accept: [128] })
-  }
 }
 
 async function takeObjects(git: PipedGit, cwd: string, state: GitState, folder: string): Promise<void> {

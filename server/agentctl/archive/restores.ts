@@ -8,6 +8,7 @@ import { modeForUsers } from "../../../lib/host/umask"
 import { replaceFile, syncFolder } from "../durable-file"
 import { Failure, messageOf } from "../failure"
 import type { PipedGit } from "../git"
+import { saidByGit } from "../git-failure"
 import type { Log } from "../log"
 import type { Session } from "../session"
 import type { Workspaces } from "../workspace"
@@ -15,7 +16,7 @@ import { placeAgentFiles } from "./agent-files"
 import { isFull } from "./archives"
 import { importConversations } from "./carried-conversations"
 import type { RunJob } from "./job"
-import { restoreFolder, restoreWorktree, untie } from "./restore-git"
+import { restoreFolder, restoreWorktree } from "./restore-git"
 import { download } from "./transfer"
 import type { Unpacked } from "./unpack"
 
@@ -107,7 +108,13 @@ export class Restores {
       await this.clear(draft, body.workspace).catch(() => undefined)
       const failure = error instanceof Failure ? error : new Failure(isFull(error) ? "DISK_FULL" : "INTERNAL", messageOf(error))
       if (failure.code === "CHECKSUM_MISMATCH") await rm(this.downloadFile(archiveId), { force: true })
-      log.warn("restore.failed", { session_id: session.id, archive_id: archiveId, code: failure.code, message: failure.message })
+      log.warn("restore.failed", {
+        session_id: session.id,
+        archive_id: archiveId,
+        code: failure.code,
+        message: failure.message,
+        ...saidByGit(error),
+      })
       if (failure.code === "URL_EXPIRED") state.state = "needs_url"
       else Object.assign(state, { state: "failed", error: { code: failure.code, message: failure.message } })
     }
@@ -164,8 +171,8 @@ export class Restores {
   }
 
   private async clear(draft: string, spec: WorkspaceSpec): Promise<void> {
-    if (spec.kind === "worktree") await this.place.workspaces.exclusively(spec, () => untie(this.place.git, draft, spec))
     await rm(draft, { recursive: true, force: true })
+    if (spec.kind === "worktree") await this.place.workspaces.forgetCutShort(spec, draft)
   }
 
   private downloadFile(archiveId: string): string {

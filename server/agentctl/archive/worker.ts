@@ -1,6 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads"
 import { Failure, messageOf } from "../failure"
 import { createPipedGit } from "../git"
+import { GitFailure } from "../git-failure"
 import type { Job, JobMessage } from "./job"
 import { packWorkspace } from "./pack"
 import { unpackArchive } from "./unpack"
@@ -35,6 +36,7 @@ work.then(
       kind: "failed",
       code,
       message: full ? "There is no room on the disk." : messageOf(error),
+      said: error instanceof GitFailure ? error.said : null,
       stack: error instanceof Failure ? null : String((error as Error).stack),
     })
   },

@@ -174,3 +174,53 @@ test("a folder whose .git was removed is archived with all its files", async () 
   expect((await restored(daemon, "sess_n", "arc_n", putRestore({ kind: "folder", path }, archive))).state).toBe("restored")
   expect(snapshot(path)).toEqual(before)
 })
+
+/** What a restore killed at that moment leaves, each beside the folder it was unpacked into. */
+const CUT_SHORT: [string, (draft: string, tie: string) => void][] = [
+  ["during worktree add, which leaves a lock", (_, tie) => addWorktree(tie, "--lock")],
+  [
+    "after .git was moved",
+    (_, tie) => {
+      addWorktree(tie)
+      rmSync(join(tie, ".git"))
+    },
+  ],
+  [
+    "after git was told its place",
+    (_, tie) => {
+      addWorktree(tie)
+      git(tie, "checkout", "-q", BRANCH)
+      writeFileSync(join(source, ".git/worktrees/sess_w/gitdir"), `${join(path, ".git")}\n`)
+      mkdirSync(path)
+    },
+  ],
+  ["while unpacking", (draft) => writeFileSync(join(draft, "unpacked"), "half")],
+]
+const addWorktree = (tie: string, ...more: string[]) => git(source, "worktree", "add", "-q", "--no-checkout", "--detach", ...more, tie)
+
+test.each(CUT_SHORT)("a restore killed %s starts over and leaves one worktree", async (_, leave) => {
+  const { before, archive } = await archived(local())
+  const draft = `${path}.restoring`
+  mkdirSync(join(draft, "tie"), { recursive: true })
+  leave(draft, join(draft, "tie/sess_w"))
+  expect(await restored(daemon, "sess_w", "arc_w", putRestore(local(), archive))).toMatchObject({ state: "restored", notes: [] })
+  expect(snapshot(path)).toEqual(before.files)
+  expect(gitView(path)).toEqual(before.git)
+  expect(existsSync(draft)).toBe(false)
+  expect(git(source, "worktree", "list").trim().split("\n")).toHaveLength(2)
+})
+
+test("git that fails in a restore is told in our words; the log has git's, and the next try succeeds", async () => {
+  const { before, archive } = await archived(local())
+  const lock = join(source, ".git/refs/heads", `${BRANCH}.lock`)
+  git(source, "branch", "-f", BRANCH, "main")
+  writeFileSync(lock, "")
+  const failed = await restored(daemon, "sess_w", "arc_w", putRestore(local(), archive))
+  expect(failed).toMatchObject({ state: "failed", error: { code: "WORKSPACE_FAILED" } })
+  expect(failed.error?.message).toContain(`the lock file ${JSON.stringify(lock)} exists`)
+  expect(failed.error?.message).not.toMatch(/fatal|hint|Unable/)
+  expect(readFileSync(join(daemon.dataDir, "logs/agentctl.log"), "utf8")).toContain("fatal: update_ref failed")
+  rmSync(lock)
+  expect(await restored(daemon, "sess_w", "arc_w", putRestore(local(), archive))).toMatchObject({ state: "restored", notes: [] })
+  expect(gitView(path)).toEqual(before.git)
+})

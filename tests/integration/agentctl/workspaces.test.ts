@@ -86,7 +86,7 @@ test("a repository given by URL is cloned once and starts each new session from 
   expect(existsSync(join(daemon.dataDir, "workspaces/u2/later.txt"))).toBe(true)
 })
 
-test("what cannot be made is refused with git's word, and what is there is left as it is", async () => {
+test("what cannot be made is refused with the reason, and what is there is left as it is", async () => {
   const source = repository("source")
   const occupied = join(daemon.dataDir, "workspaces/occupied")
   mkdirSync(occupied)
@@ -94,8 +94,9 @@ test("what cannot be made is refused with git's word, and what is there is left 
   const spec = { kind: "worktree", path: occupied, repository: source, mirror: null, branch: "b" }
   expect((await put("sess_x", spec)).body).toMatchObject({ code: "WORKSPACE_FAILED" })
   expect(readFileSync(join(occupied, "precious.txt"), "utf8")).toBe("precious")
-  expect((await put("sess_y", { ...spec, path: join(daemon.dataDir, "workspaces/y"), branch: "main" })).body.message).toContain(
-    "already checked out",
+  const refused = await put("sess_y", { ...spec, path: join(daemon.dataDir, "workspaces/y"), branch: "main" })
+  expect(refused.body.message).toBe(
+    "git worktree add failed (exit code 128). The branch is already checked out in another worktree of the repository.",
   )
   expect((await put("sess_z", { ...spec, path: join(daemon.dataDir, "workspaces/z"), repository: "/nowhere" })).body.code).toBe(
     "WORKSPACE_FAILED",
