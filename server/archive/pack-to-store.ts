@@ -1,4 +1,5 @@
-import type { AgentFile, ArchiveState, CarriedConversation, LeftOut } from "../../lib/contracts/agentctl/archive"
+import type { AgentFile, ArchiveState, CarriedConversation } from "../../lib/contracts/agentctl/archive"
+import type { LeftOut } from "../../lib/contracts/left-out"
 import { ArchiveError, fromDaemonCode } from "./archive-error"
 import type { ArchiveStore } from "./archive-store"
 import { type ArchiveDaemon, asArchiveError, type Progress, persistently, untilOver } from "./drive-daemon"
@@ -28,8 +29,7 @@ export type PackedArchive = {
   bytes: number
   files: number
   content_bytes: number
-  left_out: LeftOut[]
-  left_out_total: number
+  left_out: LeftOut
 }
 
 /**
@@ -40,10 +40,10 @@ export async function packToStore(options: PackOptions): Promise<PackedArchive> 
   const { store } = options
   try {
     const state = await pack(options)
-    const { sha256, archive_bytes, path, files, bytes: content_bytes, left_out, left_out_total } = state
+    const { sha256, archive_bytes, path, files, bytes: content_bytes, left_out } = state
     if (sha256 === null || archive_bytes === null || path === null) throw new ArchiveError("internal", "agentctl packed without a result.")
     const location = store.folder ? locationOf(path) : await upload(options, state)
-    return { location, sha256, bytes: archive_bytes, files, content_bytes, left_out, left_out_total }
+    return { location, sha256, bytes: archive_bytes, files, content_bytes, left_out }
   } catch (error) {
     throw asArchiveError(error)
   }

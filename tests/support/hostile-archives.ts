@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
 import { gzipSync } from "node:zlib"
+import { trailer } from "../../server/agentctl/archive/compress"
 
 export type Entry = { name: string; type?: string; content?: Buffer | string; mode?: number; target?: string; size?: number; pax?: string }
 
@@ -35,24 +36,21 @@ export function pax(key: string, value: string): string {
 }
 
 /** The manifest that would be true for these entries. */
-export function manifest(entries: Entry[]): Entry {
+export function manifest(entries: Entry[], format: 1 | 2 = 1, change: object = {}): Entry {
+  const mtime = format === 2 ? { mtime: 0 } : {}
   const lines = entries.map((e) => {
-    if (e.type === "2") return { p: nameOf(e), link: e.target }
-    if (e.type === "5") return { p: nameOf(e), folder: true }
+    const mode = (e.mode ?? 0o644) & 0o777
+    if (e.type === "2") return { p: nameOf(e), link: e.target, ...mtime }
+    if (e.type === "5") return { p: nameOf(e), folder: true, ...(format === 2 && { mode }), ...mtime }
     const content = Buffer.from(e.content ?? "")
-    return {
-      p: nameOf(e),
-      size: content.length,
-      mode: (e.mode ?? 0o644) & 0o777,
-      sha256: createHash("sha256").update(content).digest("hex"),
-      mtime: 0,
-    }
+    return { p: nameOf(e), size: content.length, mode, sha256: createHash("sha256").update(content).digest("hex"), mtime: 0 }
   })
   const files = entries.filter((e) => /^(workspace|agent)\//.test(nameOf(e)) && e.type !== "5").length
-  const end = { end: true, entries: entries.length, files, bytes: 0, left_out: [], left_out_total: 0 }
+  const total = format === 1 ? { left_out_total: 0 } : {}
+  const end = { end: true, entries: entries.length, files, bytes: 0, left_out: [], ...total, ...change }
   return {
     name: "manifest.jsonl",
-    content: [{ format: 1, created_at: HEAD.created_at }, ...lines, end].map((line) => `${JSON.stringify(line)}\n`).join(""),
+    content: [{ format, created_at: HEAD.created_at }, ...lines, end].map((line) => `${JSON.stringify(line)}\n`).join(""),
   }
 }
 
@@ -61,4 +59,13 @@ export const tar = (entries: Entry[], end = Buffer.alloc(1024)): Buffer => Buffe
 export const whole = (entries: Entry[]): Buffer => {
   const all = [head(), ...entries]
   return gzipSync(tar([...all, manifest(all)]))
+}
+
+const NOTHING = Buffer.alloc(0)
+/** The same in format 2: the manifest is compressed by itself, and the last bytes say where. `change` makes one of its parts untrue. */
+export function whole2(entries: Entry[], change: { end?: object; listed?: Entry[]; manifestAt?: number; more?: Entry[] } = {}): Buffer {
+  const all = [head({ format: 2 }), ...entries]
+  const content = gzipSync(tar(all, NOTHING))
+  const list = gzipSync(tar([manifest(change.listed ? [all[0] as Entry, ...change.listed] : all, 2, change.end), ...(change.more ?? [])]))
+  return Buffer.concat([content, list, trailer("gzip", change.manifestAt ?? content.length)])
 }

@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { LeftOut } from "../left-out"
 import { AgentFile, CarriedConversation } from "./agent-file"
 import { DAEMON_ERRORS, GitCredential, WorkspaceSpec } from "./protocol"
 
@@ -11,25 +12,6 @@ export { AgentFile, CarriedConversation }
 
 export const ArchiveFailure = z.object({ code: z.enum(DAEMON_ERRORS), message: z.string() })
 export type ArchiveFailure = z.infer<typeof ArchiveFailure>
-
-/**
- * Why something that was there is not in the archive: no file (`socket`, `fifo`, `device`), a link that points out of the
- * workspace, gone while it was being read, an agent's credentials, a part of git's state that is not carried over, or a conversation
- * the agent's own command did not give.
- */
-export const LEFT_OUT_REASONS = [
-  "special_file",
-  "outward_link",
-  "vanished",
-  "unreadable",
-  "credentials",
-  "git_state",
-  "agent_command",
-] as const
-export const LeftOut = z.object({ path: z.string(), reason: z.enum(LEFT_OUT_REASONS) })
-export type LeftOut = z.infer<typeof LeftOut>
-/** More are counted, not named. */
-export const LEFT_OUT_NAMED = 100
 
 const amount = z.number().int().min(0)
 
@@ -60,8 +42,8 @@ export const ArchiveState = z.object({
   /** Where the file lies on the daemon's host. */
   path: z.string().nullable(),
   compression: z.enum(["zstd", "gzip"]).nullable(),
-  left_out: z.array(LeftOut),
-  left_out_total: amount,
+  /** A daemon of an earlier version tells it in another shape, which is not read. */
+  left_out: LeftOut.catch([]),
   error: ArchiveFailure.nullable(),
 })
 export type ArchiveState = z.infer<typeof ArchiveState>
@@ -112,6 +94,8 @@ export const RestoreState = z.object({
   agent_session_id: z.string().nullable(),
   /** What came back differently than it was, in words for a person. */
   notes: z.array(z.string()),
+  /** Of the archive, as its manifest says; an earlier daemon does not tell. */
+  left_out: LeftOut.catch([]),
   error: ArchiveFailure.nullable(),
 })
 export type RestoreState = z.infer<typeof RestoreState>

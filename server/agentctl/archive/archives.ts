@@ -122,18 +122,18 @@ export class Archives {
       const branch = workspace.kind === "worktree" ? workspace.branch : null
       const content = { root: workspace.path, workspace_kind: workspace.kind, branch, agent_session_id, agent_files, max_bytes }
       const packed = await runJob<Packed>(
-        { kind: "pack", ...content, left_out: carried.failed, work, target: partial, compression },
+        { kind: "pack", ...content, records: [], left_out: carried.failed, work, target: partial, compression },
         packing.stop.signal,
         (_, progress) => Object.assign(packing.state, numbers(progress)),
       )
       if (packing.stop.signal.aborted) throw new Failure("AGENT_BUSY", "It was broken off for something newer.")
       await rename(partial, path)
       await syncFolder(folder)
-      const { archive_bytes, sha256, left_out, left_out_total } = packed
+      const { archive_bytes, sha256, left_out } = packed
       const state: ArchiveState = {
         ...packing.state,
         ...numbers(packed),
-        ...{ state: "packed", archive_bytes, sha256, path, compression, left_out, left_out_total },
+        ...{ state: "packed", archive_bytes, sha256, path, compression, left_out },
       }
       await replaceFile(session.file("archive.json"), JSON.stringify({ archive_id: archiveId, state }))
       await rm(work, { recursive: true, force: true })
@@ -175,6 +175,5 @@ const blank = (): ArchiveState => ({
   ...{ bytes: 0, files: 0, total_bytes: 0, total_files: 0 },
   ...{ archive_bytes: null, sha256: null, path: null, compression: null },
   left_out: [],
-  left_out_total: 0,
   error: null,
 })

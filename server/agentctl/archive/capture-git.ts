@@ -1,7 +1,8 @@
-import { closeSync, existsSync, openSync, readFileSync, statSync } from "node:fs"
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { resolve } from "node:path"
 import type { PipedGit } from "../git"
 import { encodeName, type GitState, showName } from "./archive-format"
+import { joinBytes } from "./links"
 import { readNames } from "./name-list"
 
 /** Git's state as data, never as git's own files: a config or a hook in an archive could run programs where it is unpacked. */
@@ -14,8 +15,8 @@ export interface CapturedGit {
   state: GitState
   /** Name inside the archive's folder for this repository, and the file that holds it. */
   files: { as: string; path: string }[]
-  /** Parts of its state that are not carried over. */
-  omitted: string[]
+  /** Parts of its state that are not carried over, and settings of its own. */
+  omitted: { path: string; reason: "git_state" | "git_settings" }[]
 }
 
 type Options = { git: PipedGit; cwd: string; path: Buffer; kind: "own" | "worktree"; branch: string | null; draft: string }
@@ -82,8 +83,25 @@ export async function captureGit(options: Options): Promise<CapturedGit> {
       has_pack: files.some(({ as }) => as === "pack"),
     },
     files,
-    omitted: IN_PROGRESS.filter((name) => existsSync(resolve(gitDir, name))).map((name) => `${showName(options.path) || "."}/.git/${name}`),
+    omitted: [
+      ...IN_PROGRESS.filter((name) => existsSync(resolve(gitDir, name))).map((name) => ({ name, reason: "git_state" as const })),
+      // Those of a worktree are its repository's, which stays where it is.
+      ...(options.kind === "own" ? await settingsOf(text, gitDir) : []).map((name) => ({ name, reason: "git_settings" as const })),
+    ].map(({ name, reason }) => ({ path: `${showName(joinBytes(options.path, Buffer.from(`.git/${name}`)))}`, reason })),
   }
+}
+
+/** What `git init` writes by itself is no setting of anybody's. */
+const INITIAL =
+  /^(core\.(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks)|extensions\.objectformat)$/
+
+async function settingsOf(text: (args: string[], accept: number[]) => Promise<string>, gitDir: string): Promise<string[]> {
+  const names = (await text(["config", "--local", "-z", "--name-only", "--list"], [1, 128])).split("\0").filter(Boolean)
+  const hooks = existsSync(resolve(gitDir, "hooks")) ? readdirSync(resolve(gitDir, "hooks")) : []
+  return [
+    ...(names.every((name) => INITIAL.test(name)) ? [] : ["config"]),
+    ...hooks.filter((name) => !name.endsWith(".sample")).map((name) => `hooks/${name}`),
+  ]
 }
 
 /** Oldest first, so that storing them in order gives the same list. */

@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, statSync } from "node:fs"
 import { join } from "node:path"
-import type { AgentFile, CarriedConversation, LeftOut } from "../../../lib/contracts/agentctl/archive"
+import type { AgentFile, CarriedConversation } from "../../../lib/contracts/agentctl/archive"
 import { runAgentCommand } from "../agent-command"
+import type { Missing } from "./left-out"
 
 type Place = { dataDir: string; cwd: string }
 
@@ -10,9 +11,9 @@ export async function exportConversations(
   carried: readonly CarriedConversation[],
   folder: string,
   place: Place,
-): Promise<{ files: AgentFile[]; failed: LeftOut[] }> {
+): Promise<{ files: AgentFile[]; failed: Missing[] }> {
   const files: AgentFile[] = []
-  const failed: LeftOut[] = []
+  const failed: Missing[] = []
   if (carried.length > 0) mkdirSync(folder, { recursive: true, mode: 0o700 })
   for (const { command, as } of carried) {
     const path = join(folder, as)

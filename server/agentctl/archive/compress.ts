@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { createHash } from "node:crypto"
-import { createReadStream, createWriteStream, readSync } from "node:fs"
+import { createReadStream, createWriteStream, fstatSync, readSync } from "node:fs"
 import type { Readable, Writable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import zlib from "node:zlib"
@@ -41,18 +41,25 @@ export function openCompressor(kind: Compression, fd: number): Compressor {
   return { input: child.stdin as Writable, finished: ended(child, "zstd") }
 }
 
-/** The decompressed bytes of an open file; what it is compressed with is read from its first bytes. */
-export function openDecompressor(fd: number): { output: Readable; finished: Promise<void> } {
+/** The decompressed bytes of an open file from `start` on; what it is compressed with is read from the first of them. */
+export function openDecompressor(fd: number, start = 0): { output: Readable; finished: Promise<void> } {
   const magic = Buffer.alloc(4)
-  readSync(fd, magic, 0, 4, 0)
-  if (magic.subarray(0, 2).equals(GZIP_MAGIC)) return inProcess(fd, zlib.createGunzip())
+  readSync(fd, magic, 0, 4, start)
+  if (magic.subarray(0, 2).equals(GZIP_MAGIC)) return inProcess(readFrom(fd, start), zlib.createGunzip())
   if (!magic.equals(ZSTD_MAGIC)) throw new Failure("ARCHIVE_BROKEN", "The archive is neither zstd nor gzip.")
-  const child = spawn("zstd", ["-d", "-q", "-c", "--memory=128MB"], { stdio: [fd, "pipe", "pipe"] })
+  // From its start it reads the file by itself, which is faster.
+  const child = spawn("zstd", ["-d", "-q", "-c", "--memory=128MB"], { stdio: [start === 0 ? fd : "pipe", "pipe", "pipe"] })
+  if (child.stdin) {
+    // It ends early when its reader does; why is in its exit.
+    child.stdin.on("error", () => undefined)
+    readFrom(fd, start).pipe(child.stdin)
+  }
   return { output: child.stdout as Readable, finished: ended(child, "zstd") }
 }
 
-function inProcess(fd: number, transform: Writable & Readable): { output: Readable; finished: Promise<void> } {
-  const source = createReadStream("", { fd, start: 0, autoClose: false, highWaterMark: READ_BYTES })
+const readFrom = (fd: number, start: number): Readable => createReadStream("", { fd, start, autoClose: false, highWaterMark: READ_BYTES })
+
+function inProcess(source: Readable, transform: Writable & Readable): { output: Readable; finished: Promise<void> } {
   source.on("error", (error) => transform.destroy(error))
   source.pipe(transform)
   const finished = new Promise<void>((resolve, reject) => {
@@ -76,6 +83,34 @@ function ended(child: ChildProcess, name: string): Promise<void> {
   })
   finished.catch(() => undefined)
   return finished
+}
+
+/**
+ * The last bytes of an archive say where its manifest begins, which is compressed by itself: a reader that wants a list reads no
+ * content. Every decompressor skips them: they are a frame for others to zstd, and a member without content to gzip.
+ */
+const ZSTD_TRAILER = Buffer.from([0x50, 0x2a, 0x4d, 0x18, 8, 0, 0, 0])
+const GZIP_TRAILER = Buffer.from([0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 0xff, 12, 0, 0x52, 0x57, 8, 0])
+const GZIP_TRAILER_END = Buffer.from([3, 0, 0, 0, 0, 0, 0, 0, 0, 0])
+
+export function trailer(kind: Compression, manifestAt: number): Buffer {
+  const offset = Buffer.alloc(8)
+  offset.writeBigUInt64LE(BigInt(manifestAt))
+  return kind === "zstd" ? Buffer.concat([ZSTD_TRAILER, offset]) : Buffer.concat([GZIP_TRAILER, offset, GZIP_TRAILER_END])
+}
+
+/** Null for an archive of format 1, which has none, and for one that was cut short. */
+export function readTrailer(fd: number): number | null {
+  const { size } = fstatSync(fd)
+  for (const kind of ["zstd", "gzip"] as const) {
+    const { length } = trailer(kind, 0)
+    const last = Buffer.alloc(length)
+    if (size < length) continue
+    readSync(fd, last, 0, length, size - length)
+    const at = Number(last.readBigUInt64LE(kind === "zstd" ? ZSTD_TRAILER.length : GZIP_TRAILER.length))
+    if (at < size - length && last.equals(trailer(kind, at))) return at
+  }
+  return null
 }
 
 function toolFailure(name: string, words: string, code: number | null): Failure {

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto"
-import { type BigIntStats, closeSync, constants, fstatSync, fsyncSync, openSync, readlinkSync, readSync } from "node:fs"
+import { type BigIntStats, closeSync, constants, fstatSync, fsyncSync, openSync, readlinkSync, readSync, writeSync } from "node:fs"
 import { join } from "node:path"
-import { type AgentFile, LEFT_OUT_NAMED, type LeftOut } from "../../../lib/contracts/agentctl/archive"
+import type { AgentFile } from "../../../lib/contracts/agentctl/archive"
+import type { LeftOut } from "../../../lib/contracts/left-out"
 import { Failure, messageOf } from "../failure"
 import type { PipedGit } from "../git"
 import { SESSION_ID_FILE } from "../session-manager"
@@ -10,6 +11,7 @@ import {
   type ArchiveHead,
   encodeName,
   FORMAT,
+  type GitFileState,
   HEAD_ENTRY,
   MANIFEST_ENTRY,
   MAX_ENTRIES,
@@ -18,10 +20,11 @@ import {
 } from "./archive-format"
 import { BlockSink } from "./block-sink"
 import { captureGit } from "./capture-git"
-import { type Compression, hashFile, openCompressor } from "./compress"
+import { type Compression, hashFile, openCompressor, trailer } from "./compress"
+import { LeftOutSummary, type Missing } from "./left-out"
 import { joinBytes, leavesRoot } from "./links"
-import { type Listing, listWorkspace, statOf } from "./list-workspace"
-import { NameWriter, readNames } from "./name-list"
+import { type Listed, type Listing, listWorkspace, readListed, statOf } from "./list-workspace"
+import { NameWriter } from "./name-list"
 import { writeEnd, writeHeader, writePadding } from "./tar-write"
 
 /** A file up to this size is read whole before its header is written, so that it may change while it is read. */
@@ -29,6 +32,8 @@ const WHOLE_BYTES = 256 * 1024
 const WHOLE_TRIES = 3
 /** Not through a link that took the file's place, and not waiting for a writer of a fifo. */
 const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+/** Kept for git's state when it is decided whether the daemon's own records still fit. */
+const GIT_ROOM = 1024 * 1024
 /** Times in nanoseconds: as milliseconds they are rounded, and a file changed within that would look unchanged. */
 const EXACT = { bigint: true } as const
 
@@ -43,8 +48,10 @@ export interface PackJob {
   compression: Compression
   agent_session_id: string | null
   agent_files: AgentFile[]
+  /** The daemon's own records of the session, each under its name in the archive: the changes, what terminals showed. */
+  records: AgentFile[]
   /** What is known to be missing before anything is packed. */
-  left_out: LeftOut[]
+  left_out: Missing[]
   max_bytes: number
 }
 
@@ -57,45 +64,61 @@ export interface Progress {
 export interface Packed extends Progress {
   archive_bytes: number
   sha256: string
-  left_out: LeftOut[]
-  left_out_total: number
+  left_out: LeftOut
 }
 
 export async function packWorkspace(job: PackJob, git: PipedGit, tell: (progress: Progress) => void): Promise<Packed> {
-  const listing = await listWorkspace({ root: job.root, kind: job.workspace_kind, work: job.work, git })
+  const leftOut = new LeftOutSummary()
+  for (const missing of job.left_out) leftOut.add(missing)
+  const listing = await listWorkspace({ root: job.root, kind: job.workspace_kind, work: job.work, git, leftOut })
   const agent = listAgentFiles(job.agent_files)
+  for (const path of agent.credentials) leftOut.add({ reason: "credentials", path })
   const fd = openSync(job.target, "wx+", 0o600)
   try {
-    const { input, finished } = openCompressor(job.compression, fd)
-    const pack = new Pack(job, new BlockSink(input), listing, agent.bytes, agent.files.length, tell)
-    try {
-      for (const { path, reason } of job.left_out) pack.leaveOut(path, reason)
-      for (const path of agent.credentials) pack.leaveOut(path, "credentials")
+    const pack = new Pack(job, listing, agent.bytes, agent.files.length, leftOut, tell)
+    await compressed(job.compression, fd, async (sink) => {
+      pack.sink = sink
       await pack.head()
+      await pack.records()
       await pack.workspace()
       for (const file of agent.files) await pack.file(Buffer.from(`agent/${file.as}`), Buffer.from(file.path), true)
       await pack.git(git)
+    })
+    const manifestAt = fstatSync(fd).size
+    await compressed(job.compression, fd, async (sink) => {
+      pack.sink = sink
       await pack.end()
-    } catch (error) {
-      input.destroy()
-      // A compressor that ran out of disk breaks the pipe; its own word is the reason.
-      throw await finished.then(
-        () => error,
-        (reason) => (reason instanceof Failure && !(error instanceof Failure) ? reason : error),
-      )
-    }
-    await finished
+    })
+    writeSync(fd, trailer(job.compression, manifestAt), 0, null, fstatSync(fd).size)
     fsyncSync(fd)
     const { sha256, bytes } = hashFile(fd)
-    return { ...pack.progress, archive_bytes: bytes, sha256, left_out: pack.leftOut, left_out_total: pack.leftOutTotal }
+    return { ...pack.progress, archive_bytes: bytes, sha256, left_out: leftOut.all }
   } finally {
     closeSync(fd)
   }
 }
 
+/** What is written to the sink, compressed by itself and appended to the file. */
+async function compressed(kind: Compression, fd: number, write: (sink: BlockSink) => Promise<void>): Promise<void> {
+  const { input, finished } = openCompressor(kind, fd)
+  try {
+    const sink = new BlockSink(input)
+    await write(sink)
+    await sink.end()
+  } catch (error) {
+    input.destroy()
+    // A compressor that ran out of disk breaks the pipe; its own word is the reason.
+    throw await finished.then(
+      () => error,
+      (reason) => (reason instanceof Failure && !(error instanceof Failure) ? reason : error),
+    )
+  }
+  await finished
+}
+
 class Pack {
-  readonly leftOut: LeftOut[] = []
-  leftOutTotal = 0
+  /** Where entries go: the content's compressor, then the manifest's. */
+  sink!: BlockSink
   readonly progress: Progress
   private entries = 0
   private content = 0
@@ -106,10 +129,10 @@ class Pack {
 
   constructor(
     private readonly job: PackJob,
-    private readonly sink: BlockSink,
     private readonly listing: Listing,
     agentBytes: number,
     agentFiles: number,
+    private readonly leftOut: LeftOutSummary,
     private readonly tell: (progress: Progress) => void,
   ) {
     this.progress = { bytes: 0, files: 0, total_bytes: listing.bytes + agentBytes, total_files: listing.files + agentFiles }
@@ -121,9 +144,8 @@ class Pack {
     this.line({ format: FORMAT, created_at: this.created })
   }
 
-  leaveOut(path: string, reason: LeftOut["reason"]): void {
-    this.leftOutTotal++
-    if (this.leftOut.length < LEFT_OUT_NAMED) this.leftOut.push({ path, reason })
+  leaveOut(path: string, reason: Missing["reason"]): void {
+    this.leftOut.add({ path, reason })
   }
 
   async head(): Promise<void> {
@@ -139,14 +161,25 @@ class Pack {
     if (this.job.agent_session_id) await this.bytes(Buffer.from(SESSION_ID_FILE), Buffer.from(this.job.agent_session_id))
   }
 
+  /** First, so that whoever wants to look at them need not read the content. They never make an archive too large. */
+  async records(): Promise<void> {
+    let room = this.job.max_bytes - this.progress.total_bytes - GIT_ROOM
+    for (const { path, as } of this.job.records) {
+      const size = statOf(Buffer.from(path))?.size ?? 0
+      room -= size
+      if (room >= 0) await this.file(Buffer.from(as), Buffer.from(path), false)
+      else if (as.startsWith("terminals/")) this.leftOut.add({ reason: "terminal_output", path: as, bytes: size })
+    }
+  }
+
   async workspace(): Promise<void> {
     const root = Buffer.from(this.job.root)
     const prefix = Buffer.from("workspace/")
     for (const repository of this.listing.repositories) {
-      for (const name of readNames(repository.names)) {
-        const inArchive = Buffer.concat([prefix, name])
-        if (name.at(-1) === 0x2f) await this.folder(inArchive.subarray(0, -1))
-        else await this.item(inArchive, root, name)
+      for (const listed of readListed(repository)) {
+        const inArchive = Buffer.concat([prefix, listed.name])
+        if (listed.isFolder) await this.folder(inArchive, joinBytes(root, listed.name))
+        else await this.item(inArchive, root, listed)
       }
     }
   }
@@ -167,7 +200,7 @@ class Pack {
         branch,
         draft: join(job.work, `git-${n}`),
       })
-      for (const path of captured.omitted) this.leaveOut(path, "git_state")
+      for (const { path, reason } of captured.omitted) this.leaveOut(path, reason)
       await this.bytes(Buffer.from(`git/${n}/state.json`), Buffer.from(JSON.stringify(captured.state)))
       for (const { as, path } of captured.files) await this.file(Buffer.from(`git/${n}/${as}`), Buffer.from(path), false)
       n++
@@ -176,7 +209,7 @@ class Pack {
 
   async end(): Promise<void> {
     const { bytes, files } = this.progress
-    this.line({ end: true, entries: this.entries, files, bytes, left_out: this.leftOut, left_out_total: this.leftOutTotal })
+    this.line({ end: true, entries: this.entries, files, bytes, left_out: this.leftOut.all })
     this.manifest.close()
     writeHeader(this.sink, { name: Buffer.from(MANIFEST_ENTRY), type: "file", size: this.manifest.bytes, mode: 0o600, mtimeSeconds: 0 })
     const fd = openSync(this.manifestFile, "r")
@@ -187,12 +220,11 @@ class Pack {
     }
     writePadding(this.sink, this.manifest.bytes)
     writeEnd(this.sink)
-    await this.sink.end()
     this.tell(this.progress)
   }
 
   /** A file into the archive. One that cannot be read or is gone is left out and named; nothing of it has been written by then. */
-  async file(name: Buffer, path: Buffer, counts: boolean): Promise<void> {
+  async file(name: Buffer, path: Buffer, counts: boolean, git: GitFileState | null = null): Promise<void> {
     const shown = showName(name)
     let fd: number
     try {
@@ -225,34 +257,39 @@ class Pack {
         if (after.size !== before.size || after.mtimeNs !== before.mtimeNs) throw changed(shown)
       }
       writePadding(this.sink, size)
-      this.line({ p: encodeName(name), size, mode, sha256: hash.digest("hex"), mtime })
+      this.line({ p: encodeName(name), size, mode, sha256: hash.digest("hex"), mtime, ...(git && { git }) })
       this.count(size, counts)
     } finally {
       closeSync(fd)
     }
   }
 
-  private async item(name: Buffer, root: Buffer, relative: Buffer): Promise<void> {
+  private async item(name: Buffer, root: Buffer, { name: relative, git }: Listed): Promise<void> {
     const path = joinBytes(root, relative)
     const stats = statOf(path)
     if (!stats) return this.leaveOut(showName(relative), "vanished")
-    if (stats.isFile()) return this.file(name, path, true)
+    if (stats.isFile()) return this.file(name, path, true, git)
     if (!stats.isSymbolicLink()) return this.leaveOut(showName(relative), "special_file")
     const target = readlinkSync(path, { encoding: "buffer" })
     // Unpacked elsewhere it would point at somebody else's file, and every reader of ours refuses it.
     if (leavesRoot(root, relative, target)) return this.leaveOut(showName(relative), "outward_link")
     this.mayHold(0)
     writeHeader(this.sink, { name, type: "link", size: 0, mode: 0o777, mtimeSeconds: stats.mtimeMs / 1000, target })
-    this.line({ p: encodeName(name), link: encodeName(target) })
+    this.line({ p: encodeName(name), link: encodeName(target), mtime: microseconds(stats), ...(git && { git }) })
     this.count(0, true)
     if (this.sink.isFull) await this.sink.room()
   }
 
-  private async folder(name: Buffer): Promise<void> {
+  /** An empty one. */
+  private async folder(name: Buffer, path: Buffer): Promise<void> {
+    const stats = statOf(path)
+    if (!stats?.isDirectory()) return this.leaveOut(`${showName(name)}/`, "vanished")
     this.mayHold(0)
-    writeHeader(this.sink, { name, type: "folder", size: 0, mode: 0o755, mtimeSeconds: 0 })
-    this.line({ p: encodeName(name), folder: true })
+    const mode = stats.mode & 0o777
+    writeHeader(this.sink, { name, type: "folder", size: 0, mode, mtimeSeconds: stats.mtimeMs / 1000 })
+    this.line({ p: encodeName(name), folder: true, mode, mtime: microseconds(stats) })
     this.count(0, false)
+    if (this.sink.isFull) await this.sink.room()
   }
 
   /** Made here, not read from the workspace. */
@@ -316,6 +353,7 @@ class Pack {
   }
 }
 
+const microseconds = ({ mtimeMs }: { mtimeMs: number }): number => Math.round(mtimeMs * 1000)
 const changed = (what: string) => new Failure("FILE_CHANGED", `${what} was changed while it was being archived.`)
 const tooLarge = (limit: number) => new Failure("ARCHIVE_TOO_LARGE", `The workspace holds more than the allowed ${limit} bytes.`)
 const tooMany = () => new Failure("ARCHIVE_TOO_LARGE", `The workspace holds more than ${MAX_ENTRIES} files.`)

@@ -91,7 +91,8 @@ export class Restores {
         restoring.stop.signal,
         (phase, progress) => Object.assign(state, { ...progress, state: IN_PHASE[phase as keyof typeof IN_PHASE] }),
       )
-      Object.assign(state, { ...numbers(unpacked), state: "verifying", agent_session_id: unpacked.agent_session_id })
+      const { agent_session_id, left_out } = unpacked
+      Object.assign(state, { ...numbers(unpacked), state: "verifying", agent_session_id, left_out })
       state.notes = await this.restoreGit(draft, body)
       await flushToDisk(draft)
       placeAgentFiles(join(draft, "agent"), body.agent_files)
@@ -217,5 +218,6 @@ const blank = (bytes: number): RestoreState => ({
   ...{ bytes: 0, total_bytes: bytes, files: 0, total_files: 0 },
   agent_session_id: null,
   notes: [],
+  left_out: [],
   error: null,
 })

@@ -5,34 +5,38 @@ import {
   constants,
   fchmodSync,
   lstatSync,
+  lutimesSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   symlinkSync,
   utimesSync,
   writeSync,
 } from "node:fs"
 import { join } from "node:path"
+import type { LeftOut } from "../../../lib/contracts/left-out"
 import { Failure } from "../failure"
 import { SESSION_ID_FILE } from "../session-manager"
 import {
-  ArchiveHead,
   decodeName,
   encodeName,
-  FORMAT,
   HEAD_ENTRY,
   MANIFEST_ENTRY,
-  MAX_ENTRIES,
   MAX_LINKS,
-  ManifestEnd,
-  ManifestHead,
-  ManifestLine,
+  type ManifestEnd,
+  type ManifestLine,
+  parseEnd,
+  parseLine,
+  parseManifestHead,
   showName,
 } from "./archive-format"
-import { hashFile, openDecompressor } from "./compress"
+import { hashFile, readTrailer } from "./compress"
+import { EntryRules, type Place } from "./entry-rules"
 import { joinBytes, leavesRoot, split } from "./links"
 import { NameWriter, readNames } from "./name-list"
 import type { Progress } from "./pack"
+import { readManifestAt, readTar } from "./read-archive"
 import { hostile, type TarBody, type TarItem, TarReader } from "./tar-read"
 
 export interface UnpackJob {
@@ -49,14 +53,11 @@ export interface UnpackJob {
 }
 export interface Unpacked extends Progress {
   agent_session_id: string | null
+  left_out: LeftOut
 }
 export type Phase = "checking" | "unpacking" | "verifying"
 
-const MAX_NAME_BYTES = 4096
-const MAX_PART_BYTES = 255
-const MAX_SMALL_BYTES = 64 * 1024
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
-const GIT_ENTRY = /^git\/\d{1,6}\/(state\.json|index|intent|flags|pack)$/
 
 /** Unpacks into the draft and checks every file against the manifest. Nothing outside the draft is written, whatever the archive says. */
 export async function unpackArchive(job: UnpackJob, tell: (phase: Phase, progress: Progress) => void): Promise<Unpacked> {
@@ -68,28 +69,8 @@ export async function unpackArchive(job: UnpackJob, tell: (phase: Phase, progres
       throw new Failure("CHECKSUM_MISMATCH", `The archive is not the one that was made: ${found.bytes} of ${job.bytes} bytes.`)
     }
     const unpacking = new Unpacking(job, (progress) => tell("unpacking", progress))
-    const { output, finished } = openDecompressor(fd)
-    let ours: unknown = null
-    try {
-      for await (const chunk of output) {
-        try {
-          unpacking.reader.write(chunk as Buffer)
-        } catch (error) {
-          ours = error
-          throw error
-        }
-      }
-    } catch (error) {
-      output.destroy()
-      // Its end follows from ours; only without one is the decompressor's word the reason.
-      const why = await finished.then(
-        () => error,
-        (reason) => reason,
-      )
-      throw ours ?? why
-    }
-    await finished
-    unpacking.reader.end()
+    await readTar(fd, 0, unpacking.reader)
+    await unpacking.checkIndex(fd)
     return unpacking.finish((progress) => tell("verifying", progress))
   } catch (error) {
     throw asFailure(error)
@@ -113,10 +94,9 @@ class Unpacking {
   private readonly links: { name: Buffer; target: Buffer }[] = []
   private readonly ledger: NameWriter
   private readonly ledgerFile: string
-  private head: ArchiveHead | null = null
-  private entries = 0
-  private content = 0
-  private overManifest = false
+  private readonly empty: Buffer[] = []
+  private readonly rules: EntryRules
+  private manifestHash = ""
   private readonly progress: Progress = { bytes: 0, files: 0, total_bytes: 0, total_files: 0 }
 
   constructor(
@@ -124,28 +104,21 @@ class Unpacking {
     private readonly tell: (progress: Progress) => void,
   ) {
     this.draft = Buffer.from(job.draft)
+    this.rules = new EntryRules(job.max_bytes)
     this.ledgerFile = join(job.draft, "unpacked")
     this.ledger = new NameWriter(this.ledgerFile)
-    for (const name of ["workspace", "agent", "git"]) {
+    for (const name of ["workspace", "agent", "git", "terminals"]) {
       mkdirSync(join(job.draft, name), { mode: 0o700 })
       this.folders.add(name)
     }
     chmodSync(join(job.draft, "workspace"), job.folder_mode)
   }
 
-  private open({ name, type, size, mode, target }: TarItem): TarBody | null {
-    if (this.overManifest) throw hostile("it goes on after its manifest")
-    const place = placeOf(name)
-    if (this.head === null && place !== "head") throw new Failure("ARCHIVE_BROKEN", "The archive does not begin with its head.")
-    if (this.head !== null && place === "head") throw hostile("it names something twice")
-    if (++this.entries > MAX_ENTRIES) throw hostile("it holds too many files")
-    this.content += size
-    if (this.content > this.job.max_bytes + MAX_ENTRIES * 200) throw hostile("it unpacks to more than is allowed")
-    if (place === "manifest") this.overManifest = true
-    else if (this.content > this.job.max_bytes) throw hostile("it unpacks to more than is allowed")
-    if (type !== "file" && place !== "workspace") throw hostile("a link in it is in the wrong place")
+  private open(item: TarItem): TarBody | null {
+    const place = this.rules.place(item)
+    const { name, type, size, mode, target } = item
     if (type === "link") return this.link(name, target)
-    if (type === "folder") return this.folder(name)
+    if (type === "folder") return this.folder(name, mode)
     return this.file(name, place, size, mode)
   }
 
@@ -154,22 +127,28 @@ class Unpacking {
     if (this.links.length >= MAX_LINKS) throw hostile("it holds too many links")
     // Made when all files are written: nothing can be written through them.
     this.links.push({ name, target })
-    this.note({ p: encodeName(name), link: encodeName(target) })
+    this.note({ p: encodeName(name), link: encodeName(target), ...(this.rules.format === 2 && { mtime: 0 }) })
     this.count(0, true)
     return null
   }
 
-  private folder(name: Buffer): null {
-    this.makeFolders(split(name))
-    this.note({ p: encodeName(name), folder: true })
+  private folder(name: Buffer, mode: number): null {
+    const parts = split(name)
+    this.makeFolders(this.rules.format === 1 ? parts : parts.slice(0, -1))
+    if (this.rules.format === 1) this.note({ p: encodeName(name), folder: true })
+    else {
+      if (this.empty.length >= MAX_LINKS) throw hostile("it holds too many empty folders")
+      // Made by itself, so that a folder with something in it, or named twice, is refused; closed by its mode when all is written.
+      mkdirSync(joinBytes(this.draft, ...parts), 0o700)
+      this.empty.push(Buffer.from(name))
+      this.note({ p: encodeName(name), folder: true, mode, mtime: 0 })
+    }
     return null
   }
 
   private file(name: Buffer, place: Place, size: number, mode: number): TarBody {
     const parts = split(name)
     this.makeFolders(parts.slice(0, -1))
-    const small = place === "head" || place === "session_id"
-    if (small && size > MAX_SMALL_BYTES) throw hostile("its head is too long")
     const fd = openSync(joinBytes(this.draft, ...parts), CREATE, 0o600)
     const hash: Hash = createHash("sha256")
     return {
@@ -181,7 +160,10 @@ class Unpacking {
         fchmodSync(fd, mode)
         closeSync(fd)
         if (place === "head") this.readHead()
-        if (place === "manifest") return
+        if (place === "manifest") {
+          this.manifestHash = hash.digest("hex")
+          return
+        }
         this.note({ p: encodeName(name), size, mode, sha256: hash.digest("hex"), mtime: 0 })
         this.count(size, place === "workspace" || place === "agent")
       },
@@ -189,13 +171,9 @@ class Unpacking {
   }
 
   private readHead(): void {
-    const head = ArchiveHead.safeParse(parseJson(readFileSync(join(this.job.draft, HEAD_ENTRY), "utf8")))
-    if (!head.success) throw new Failure("ARCHIVE_BROKEN", "The archive's head cannot be read.")
-    if (head.data.format !== FORMAT)
-      throw new Failure("ARCHIVE_UNSUPPORTED", `The archive has format ${head.data.format}; this host reads ${FORMAT}.`)
-    this.head = head.data
-    this.progress.total_bytes = head.data.bytes
-    this.progress.total_files = head.data.files
+    const { bytes, files } = this.rules.readHead(readFileSync(join(this.job.draft, HEAD_ENTRY), "utf8"))
+    this.progress.total_bytes = bytes
+    this.progress.total_files = files
   }
 
   /** Real folders all the way: links are made only after the last file. */
@@ -214,10 +192,20 @@ class Unpacking {
     this.folders.add(key)
   }
 
+  /** What a reader is shown that looks at the list alone must be what is unpacked. */
+  async checkIndex(fd: number): Promise<void> {
+    if (this.rules.format === 1) return
+    const at = readTrailer(fd)
+    if (at === null) throw new Failure("ARCHIVE_BROKEN", "The archive breaks off.")
+    const hash = createHash("sha256")
+    await readManifestAt(fd, at, (bytes) => hash.update(bytes))
+    if (hash.digest("hex") !== this.manifestHash) throw hostile("it has two manifests")
+  }
+
   /** Links, then every entry against the manifest, then the times. */
   finish(tell: (progress: Progress) => void): Unpacked {
     this.ledger.close()
-    if (!this.overManifest) throw new Failure("ARCHIVE_BROKEN", "The archive has no manifest.")
+    if (!this.rules.over) throw new Failure("ARCHIVE_BROKEN", "The archive has no manifest.")
     const workspace = Buffer.from(join(this.job.draft, "workspace"))
     for (const { name, target } of this.links) {
       const parts = split(name)
@@ -229,34 +217,42 @@ class Unpacking {
         throw hostile(`the link ${showName(name)} leads out of the workspace`)
       }
     }
-    this.compare(tell)
-    return { ...this.progress, agent_session_id: this.sessionId() }
+    for (const name of this.empty)
+      if (readdirSync(joinBytes(this.draft, name)).length > 0) throw hostile(`the folder ${showName(name)} is empty and is not`)
+    const { left_out } = this.compare(tell)
+    return { ...this.progress, left_out, agent_session_id: this.sessionId() }
   }
 
-  private compare(tell: (progress: Progress) => void): void {
+  private compare(tell: (progress: Progress) => void): ManifestEnd {
+    const { format } = this.rules
     const manifest = readNames(join(this.job.draft, MANIFEST_ENTRY), 0x0a)
-    const first = manifest.next().value as Buffer | undefined
-    if (!ManifestHead.safeParse(parseJson(first?.toString("utf8") ?? "")).success) throw untrue("its first line")
+    const next = () => (manifest.next().value as Buffer | undefined)?.toString("utf8") ?? ""
+    if (!parseManifestHead(format, next())) throw untrue("its first line")
     const verified: Progress = { bytes: 0, files: 0, total_bytes: this.progress.bytes, total_files: this.progress.files }
     let count = 0
     for (const line of readNames(this.ledgerFile, 0x0a)) {
-      const unpacked = ManifestLine.parse(parseJson(line.toString("utf8")))
-      const claimed = ManifestLine.safeParse(parseJson((manifest.next().value as Buffer | undefined)?.toString("utf8") ?? ""))
-      const name = decodeName(unpacked.p)
-      if (!claimed.success || !isSame(unpacked, claimed.data)) throw untrue(showName(name))
+      const unpacked = parseLine(format, line.toString("utf8"))
+      const claimed = parseLine(format, next())
+      if (!unpacked || !claimed || !isSame(unpacked, claimed)) throw untrue(unpacked ? showName(decodeName(unpacked.p)) : "its order")
       count++
-      if ("sha256" in claimed.data) {
-        // utimes drops what is below a microsecond: without the half, a quotient rounded down would lose a whole one.
-        const seconds = (claimed.data.mtime + 0.5) / 1e6
-        utimesSync(joinBytes(this.draft, name), seconds, seconds)
-        verified.bytes += claimed.data.size
-      }
+      this.finishEntry(joinBytes(this.draft, decodeName(unpacked.p)), claimed)
+      if ("sha256" in claimed) verified.bytes += claimed.size
       verified.files = Math.min(verified.files + 1, verified.total_files)
       tell(verified)
     }
-    const last = ManifestEnd.safeParse(parseJson((manifest.next().value as Buffer | undefined)?.toString("utf8") ?? ""))
-    if (!last.success || last.data.entries !== count || last.data.files !== this.progress.files || !manifest.next().done)
-      throw untrue("its end")
+    const end = parseEnd(format, next())
+    if (!end || end.entries !== count || end.files !== this.progress.files || !manifest.next().done) throw untrue("its end")
+    return end
+  }
+
+  /** Times and modes come last: what is made in a folder, or closed, would change them. */
+  private finishEntry(path: Buffer, line: ManifestLine): void {
+    if (!("mtime" in line)) return
+    // utimes drops what is below a microsecond: without the half, a quotient rounded down would lose a whole one.
+    const seconds = (line.mtime + 0.5) / 1e6
+    if ("link" in line) lutimesSync(path, seconds, seconds)
+    else utimesSync(path, seconds, seconds)
+    if ("folder" in line) chmodSync(path, line.mode)
   }
 
   private sessionId(): string | null {
@@ -280,44 +276,13 @@ class Unpacking {
 }
 
 const SLASH = Buffer.from("/")
-type Place = "head" | "session_id" | "manifest" | "workspace" | "agent" | "git"
-
-/** Which part of the archive a name belongs to; every other name is refused. */
-function placeOf(name: Buffer): Place {
-  if (name.length === 0 || name.length > MAX_NAME_BYTES || name.includes(0)) throw hostile("a name in it is empty or too long")
-  if (name[0] === 0x2f || name.at(-1) === 0x2f) throw hostile("a name in it is absolute")
-  const parts = name.toString("latin1").split("/")
-  for (const part of parts) {
-    if (part === "" || part === "." || part === "..") throw hostile("a name in it leads out of the workspace")
-    if (part.length > MAX_PART_BYTES) throw hostile("a name in it is too long")
-  }
-  const [top = "", ...rest] = parts
-  if (rest.length === 0) {
-    if (top === HEAD_ENTRY) return "head"
-    if (top === SESSION_ID_FILE) return "session_id"
-    if (top === MANIFEST_ENTRY) return "manifest"
-  } else if (top === "workspace") {
-    // Hooks and configuration run programs: git's own files are never taken from an archive.
-    if (rest.some((part) => part.toLowerCase() === ".git")) throw hostile("it holds files of git's own")
-    return "workspace"
-  } else if (top === "agent") return "agent"
-  else if (GIT_ENTRY.test(parts.join("/"))) return "git"
-  throw hostile("it holds something that does not belong there")
-}
 
 function isSame(a: ManifestLine, b: ManifestLine): boolean {
   if (!decodeName(a.p).equals(decodeName(b.p))) return false
   if ("sha256" in a) return "sha256" in b && a.sha256 === b.sha256 && a.size === b.size && a.mode === b.mode
   if ("link" in a) return "link" in b && decodeName(a.link).equals(decodeName(b.link))
-  return "folder" in b
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
+  if (!("folder" in a) || !("folder" in b)) return false
+  return "mode" in a && "mode" in b ? a.mode === b.mode : !("mode" in a) && !("mode" in b)
 }
 
 const untrue = (what: string) => new Failure("ARCHIVE_BROKEN", `The archive does not hold what its manifest says: ${what}.`)

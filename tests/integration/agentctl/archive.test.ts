@@ -77,7 +77,8 @@ test("a folder workspace comes back byte for byte, with its git state, modes, ti
   const { "ignored/left-behind.txt": _, ...expected } = before.files
 
   const archive = await packed(daemon, "sess_a", "arc_1", { agent_session_id: "agent-7" })
-  expect(archive).toMatchObject({ state: "packed", error: null, left_out: [] })
+  expect(archive).toMatchObject({ state: "packed", error: null })
+  expect(archive.left_out).toEqual([{ reason: "ignored", count: 1, bytes: 7, names: [{ path: "ignored/", files: 1 }] }])
   expect(archive.files).toBe(Object.keys(expected).length)
   expect(archive.path).toBe(join(daemon.dataDir, "archives/arc_1.tar.zst"))
   expect(await packed(daemon, "sess_a", "arc_1")).toEqual(archive)

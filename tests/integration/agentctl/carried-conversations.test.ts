@@ -43,7 +43,8 @@ test("a command that fails, says nothing or does not exist is named, and the res
     agent_exports: [carried("fails.json", "echo half; exit 3"), carried("silent.json", "true"), missing, carried("good.json", "echo good")],
   })
   expect(archive.state).toBe("packed")
-  expect(archive.left_out).toEqual(["fails", "silent", "missing"].map((name) => ({ path: `agent/${name}.json`, reason: "agent_command" })))
+  const names = ["fails", "silent", "missing"].map((name) => ({ path: `agent/${name}.json`, files: null }))
+  expect(archive.left_out).toEqual([{ reason: "agent_command", count: 3, bytes: null, names }])
   rmSync(path, { recursive: true })
   const agent_imports = [carried("good.json", 'echo "not today, $KEY" >&2; exit 4'), carried("fails.json", "exit 5")]
   const back = await restored(daemon, "sess_a", "arc_1", putRestore(spec, archive, { agent_imports }))

@@ -1,12 +1,12 @@
 import { execFileSync } from "node:child_process"
 import { createHash } from "node:crypto"
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { beforeAll, expect, test } from "vitest"
 import type { ArchiveState } from "../../../lib/contracts/agentctl/archive"
 import { putRestore, restored } from "../../support/archives"
-import { type Entry, head, manifest, pax, tar, whole } from "../../support/hostile-archives"
+import { type Entry, head, manifest, pax, tar, whole, whole2 } from "../../support/hostile-archives"
 import { useDaemon } from "../../support/use-daemon"
 
 let count = 0
@@ -89,6 +89,49 @@ const HOSTILE: [string, Entry[]][] = [
 ]
 test.each(HOSTILE)("%s is refused", (_, entries) => refused(whole(entries), "ARCHIVE_HOSTILE"))
 
+const folder = (name: string, mode = 0o755): Entry => ({ name, type: "5", mode })
+const CHANGES = { name: "changes.json", content: "{}" }
+
+test("an honest archive of format 2 is accepted, with its empty folders", async () => {
+  const { path, state } = await attempt(whole2([CHANGES, file("workspace/x"), folder("workspace/a/empty", 0o700)]))
+  expect(state).toMatchObject({ state: "restored", files: 1 })
+  expect(statSync(join(path, "a/empty")).mode & 0o7777).toBe(0o700)
+})
+
+test.each(HOSTILE.filter(([what]) => what !== "a second head"))("in format 2, %s is refused", (_, entries) =>
+  refused(whole2(entries), "ARCHIVE_HOSTILE"),
+)
+
+const HOSTILE_2: [string, Buffer][] = [
+  ["a file in a folder said to be empty", whole2([folder("workspace/a"), file("workspace/a/x")])],
+  ["an empty folder in a file's place", whole2([file("workspace/a"), folder("workspace/a")])],
+  ["the same empty folder twice", whole2([folder("workspace/a"), folder("workspace/a")])],
+  ["a link through an empty folder", whole2([folder("workspace/a"), link("workspace/a/l", "x")])],
+  ["a folder with a sticky bit", whole2([folder("workspace/a", 0o1777)])],
+  ["a folder outside of the workspace", whole2([folder("agent/a")])],
+  ["a terminal's file nobody knows", whole2([file("terminals/wrk_1/screen")])],
+  ["a terminal of another kind of id", whole2([file("terminals/../output")])],
+  ["changes of more than is read at once", whole2([{ ...CHANGES, content: Buffer.alloc(13 * 1024 * 1024, "x") }])],
+  ["an entry after the manifest", whole2([file("workspace/x")], { more: [file("workspace/y")] })],
+  ["a list that is another than the manifest", whole2([file("workspace/x")], { manifestAt: 0 })],
+  ["format 2's records in format 1", whole([CHANGES])],
+]
+test.each(HOSTILE_2)("%s is refused", (_, bytes) => refused(bytes, "ARCHIVE_HOSTILE"))
+
+test("in format 2, a manifest that is not true, has more than it may, or is not where it should be is broken", async () => {
+  const entries = [file("workspace/x")]
+  await refused(whole2(entries, { listed: [file("workspace/x", { content: "good" })] }), "ARCHIVE_BROKEN")
+  await refused(whole2(entries, { listed: [file("workspace/x", { mode: 0o600 })] }), "ARCHIVE_BROKEN")
+  await refused(whole2([folder("workspace/a")], { listed: [folder("workspace/a", 0o700)] }), "ARCHIVE_BROKEN")
+  await refused(whole2(entries, { end: { left_out_total: 0 } }), "ARCHIVE_BROKEN")
+  const group = { reason: "ignored", count: 1, bytes: null, names: [{ path: "x".repeat(500), files: null }] }
+  await refused(whole2(entries, { end: { left_out: [group] } }), "ARCHIVE_BROKEN")
+  await refused(whole2(entries, { manifestAt: 1 }), "ARCHIVE_BROKEN")
+  await refused(whole2(entries).subarray(0, -1), "ARCHIVE_BROKEN")
+  const all = [head({ format: 2 }), ...entries]
+  await refused(gzipSync(tar([...all, manifest(all, 2)])), "ARCHIVE_BROKEN")
+})
+
 test("a repository's path, a ref or an object's name that leads elsewhere is refused", async () => {
   const state = (change: object) =>
     JSON.stringify({
@@ -138,5 +181,5 @@ test("what is broken is told as broken: cut short, without an end, without or ag
   await refused(Buffer.from("not an archive at all"), "ARCHIVE_BROKEN")
   await refused(gzipSync(Buffer.alloc(2048, "x")), "ARCHIVE_BROKEN")
   await refused(Buffer.concat([Buffer.from([0x28, 0xb5, 0x2f, 0xfd]), Buffer.alloc(100, 7)]), "ARCHIVE_BROKEN")
-  await refused(gzipSync(tar([head({ format: 2 })])), "ARCHIVE_UNSUPPORTED")
+  await refused(gzipSync(tar([head({ format: 3 })])), "ARCHIVE_UNSUPPORTED")
 })
