@@ -57,8 +57,9 @@ async function main(): Promise<void> {
   const runJob = createJobRunner(new URL("./archive-worker.mjs", import.meta.url), dataDir, (stack) =>
     log.error("archive.unexpected", stack),
   )
-  const archives = new Archives({ dataDir, runJob, log })
-  const restores = new Restores({ dataDir, workspaces, git: createPipedGit(dataDir), runJob, log })
+  const git = createPipedGit(dataDir)
+  const archives = new Archives({ dataDir, git, runJob, log })
+  const restores = new Restores({ dataDir, workspaces, git, runJob, log })
   await archives.clean()
 
   const startedAt = new Date().toISOString()
@@ -70,7 +71,7 @@ async function main(): Promise<void> {
       archives,
       restores,
       dataDir,
-      workspaceViews: new WorkspaceViews(dataDir, createPipedGit(dataDir)),
+      workspaceViews: new WorkspaceViews(dataDir, git),
       health: () => ({ ...identity, started_at: startedAt, sessions: sessions.count }),
       shutDown: () => void end("asked to"),
     },

@@ -28,7 +28,7 @@ export function conversationOf(
   const known = pty?.conversation ?? { id: worker.conversation_id, forked_from: worker.forked_from, unclear: false }
   // Any other name would be an option of its command line: it counts as unknown.
   const named = (name: string | null) => (name !== null && isConversation(name) ? name : null)
-  return { ...known, id: named(known.id), forked_from: named(known.forked_from), ran: pty !== null }
+  return { ...known, id: named(known.id), forked_from: named(known.forked_from), ran: pty !== null && pty.epoch > 0 }
 }
 
 /** The name is chosen before the agent is started, where it takes one: then nothing that dies can lose it. */

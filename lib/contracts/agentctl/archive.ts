@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { LeftOut } from "../left-out"
+import { Changes, FileDiff } from "../workspace"
 import { AgentFile, CarriedConversation } from "./agent-file"
 import { DAEMON_ERRORS, GitCredential, WorkspaceSpec } from "./protocol"
 
@@ -12,6 +13,14 @@ export { AgentFile, CarriedConversation }
 
 export const ArchiveFailure = z.object({ code: z.enum(DAEMON_ERRORS), message: z.string() })
 export type ArchiveFailure = z.infer<typeof ArchiveFailure>
+
+/**
+ * The changes of a workspace as they were when it was archived: `changes.json` of an archive. Files are listed up to a limit, as for
+ * pages; the text of a change is there where it was short enough, for the first of them.
+ */
+export const RECORDED_CHANGES_MAX_BYTES = 8 * 1024 * 1024
+export const RecordedChanges = z.strictObject({ changes: Changes, diffs: z.array(FileDiff) })
+export type RecordedChanges = z.infer<typeof RecordedChanges>
 
 const amount = z.number().int().min(0)
 

@@ -52,6 +52,7 @@ export const PtyState = z.object({
   type: z.enum(["agent", "terminal"]),
   /** `gone`: its process went with an earlier daemon; nobody saw it end. */
   state: z.enum(["running", "exited", "gone"]),
+  /** 0: nothing was started in it since its output came out of an archive. */
   epoch: z.number().int(),
   pid: z.number().int().nullable(),
   ...Size,

@@ -1,17 +1,22 @@
 import { existsSync } from "node:fs"
-import { mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises"
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { z } from "zod"
-import { ArchiveState, type PutArchive, type PutParts, type UploadedPart } from "../../../lib/contracts/agentctl/archive"
+import { type AgentFile, ArchiveState, type PutArchive, type PutParts, type UploadedPart } from "../../../lib/contracts/agentctl/archive"
 import type { WorkspaceSpec } from "../../../lib/contracts/agentctl/protocol"
+import { recordChanges } from "../changes/record-changes"
+import { openRepository } from "../changes/repository"
 import { replaceFile, syncFolder } from "../durable-file"
 import { Failure, messageOf } from "../failure"
+import type { PipedGit } from "../git"
 import { saidByGit } from "../git-failure"
 import type { Log } from "../log"
 import type { Session } from "../session"
+import { CHANGES_ENTRY } from "./archive-format"
 import { exportConversations } from "./carried-conversations"
 import { findCompression, suffixOf } from "./compress"
 import type { RunJob } from "./job"
+import type { Missing } from "./left-out"
 import type { Packed, Progress } from "./pack"
 import { uploadParts } from "./transfer"
 
@@ -23,6 +28,7 @@ const PackedRecord = z.object({ archive_id: z.string(), state: ArchiveState })
 
 export interface ArchivesPlace {
   dataDir: string
+  git: PipedGit
   runJob: RunJob
   log: Log
 }
@@ -121,19 +127,21 @@ export class Archives {
       const agent_files = [...body.agent_files, ...carried.files]
       const branch = workspace.kind === "worktree" ? workspace.branch : null
       const content = { root: workspace.path, workspace_kind: workspace.kind, branch, agent_session_id, agent_files, max_bytes }
+      const { records, missing } = await this.writeRecords(session, workspace, work, packing.stop.signal)
+      const left_out = [...carried.failed, ...missing]
       const packed = await runJob<Packed>(
-        { kind: "pack", ...content, records: [], left_out: carried.failed, work, target: partial, compression },
+        { kind: "pack", ...content, records, left_out, work, target: partial, compression },
         packing.stop.signal,
         (_, progress) => Object.assign(packing.state, numbers(progress)),
       )
       if (packing.stop.signal.aborted) throw new Failure("AGENT_BUSY", "It was broken off for something newer.")
       await rename(partial, path)
       await syncFolder(folder)
-      const { archive_bytes, sha256, left_out } = packed
+      const { archive_bytes, sha256 } = packed
       const state: ArchiveState = {
         ...packing.state,
         ...numbers(packed),
-        ...{ state: "packed", archive_bytes, sha256, path, compression, left_out },
+        ...{ state: "packed", archive_bytes, sha256, path, compression, left_out: packed.left_out },
       }
       await replaceFile(session.file("archive.json"), JSON.stringify({ archive_id: archiveId, state }))
       await rm(work, { recursive: true, force: true })
@@ -152,6 +160,24 @@ export class Archives {
       })
       Object.assign(packing.state, { state: "failed", error: { code: failure.code, message: failure.message } })
     }
+  }
+
+  /** What the daemon shows of the session without its agent: the changes, and what terminals showed. */
+  private async writeRecords(session: Session, workspace: WorkspaceSpec, work: string, signal: AbortSignal) {
+    const records: AgentFile[] = []
+    const file = join(work, "changes")
+    try {
+      const branch = workspace.kind === "worktree" ? workspace.branch : null
+      const repository = await openRepository(this.place.git, this.place.dataDir, workspace.path, branch)
+      await writeFile(file, JSON.stringify(await recordChanges(repository, signal)), { mode: 0o600 })
+      records.push({ path: file, as: CHANGES_ENTRY })
+    } catch (error) {
+      // Pages had none to show either: no repository any more, or one too large to be compared.
+      this.place.log.info("archive.changes_not_recorded", { session_id: session.id, message: messageOf(error), ...saidByGit(error) })
+    }
+    const { written, failed } = await session.ptys.writeForArchive(join(work, "terminals"))
+    for (const id of written) records.push({ path: join(work, "terminals", id), as: `terminals/${id}` })
+    return { records, missing: failed.map((id): Missing => ({ reason: "terminal_output", path: `terminals/${id}` })) }
   }
 
   /** Found again after the daemon's own end: the record, and the file it speaks of. */

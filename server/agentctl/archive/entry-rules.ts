@@ -1,4 +1,6 @@
+import { RECORDED_CHANGES_MAX_BYTES } from "../../../lib/contracts/agentctl/archive"
 import { Failure } from "../failure"
+import { SCROLLBACK_BYTES, SEGMENT_BYTES } from "../pty/scrollback"
 import { SESSION_ID_FILE } from "../session-manager"
 import { ArchiveHead, CHANGES_ENTRY, type Format, HEAD_ENTRY, MANIFEST_ENTRY, MAX_ENTRIES, parseJson } from "./archive-format"
 import { hostile, type TarItem } from "./tar-read"
@@ -8,10 +10,10 @@ import { hostile, type TarItem } from "./tar-read"
 const MAX_NAME_BYTES = 4096
 const MAX_PART_BYTES = 255
 const MAX_SMALL_BYTES = 64 * 1024
-/** The recorded changes are read into memory whole. */
-export const MAX_CHANGES_BYTES = 12 * 1024 * 1024
+/** What a terminal keeps of its output, and room: it keeps whole files of it. */
+const MAX_TERMINAL_BYTES = SCROLLBACK_BYTES + 4 * SEGMENT_BYTES
 const GIT_ENTRY = /^git\/\d{1,6}\/(state\.json|index|intent|flags|pack)$/
-const TERMINAL_ENTRY = /^terminals\/wrk_[A-Za-z0-9_-]{1,60}\/(state\.json|output)$/
+const TERMINAL_ENTRY = /^terminals\/wrk_[A-Za-z0-9_-]{1,60}$/
 
 export type Place = "head" | "session_id" | "changes" | "terminals" | "manifest" | "workspace" | "agent" | "git"
 
@@ -41,7 +43,8 @@ export class EntryRules {
     else if (this.content > this.maxBytes) throw hostile("it unpacks to more than is allowed")
     if (type !== "file" && place !== "workspace") throw hostile("a link in it is in the wrong place")
     if ((place === "head" || place === "session_id") && size > MAX_SMALL_BYTES) throw hostile("its head is too long")
-    if (place === "changes" && size > MAX_CHANGES_BYTES) throw hostile("its list of changes is too long")
+    if (place === "changes" && size > RECORDED_CHANGES_MAX_BYTES) throw hostile("its list of changes is too long")
+    if (place === "terminals" && size > MAX_TERMINAL_BYTES) throw hostile("a terminal's output in it is too long")
     return place
   }
 

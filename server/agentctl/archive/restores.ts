@@ -145,6 +145,7 @@ export class Restores {
   private async moveIn(session: Session, restoring: Restoring, draft: string, { workspace }: PutRestore): Promise<void> {
     if (restoring.stop.signal.aborted) throw new Failure("AGENT_BUSY", "It was broken off for something newer.")
     if (!(await isFree(workspace.path))) throw exists()
+    await session.ptys.placeArchived(join(draft, "terminals"))
     const done: RestoreState = { ...restoring.state, state: "restored" }
     await replaceFile(session.file("restore.json"), JSON.stringify({ archive_id: restoring.archiveId, state: done }))
     await rename(join(draft, "workspace"), workspace.path).catch((error: NodeJS.ErrnoException) => {

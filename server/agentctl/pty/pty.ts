@@ -6,6 +6,7 @@ import { isSameProcess } from "../../../lib/host/process-identity"
 import { Failure, messageOf } from "../failure"
 import type { Log } from "../log"
 import { endProcesses, recordProcess, signalGroup } from "../process-tree"
+import { MAX_SIZES, writeArchivedOutput } from "./archived-output"
 import { freshConversations, isThere, judgeTraces, openConversations } from "./conversation"
 import { dividerLine, modesReset } from "./divider"
 import { endTree } from "./end-tree"
@@ -21,8 +22,6 @@ import { type Exit, TerminalProcess } from "./terminal-process"
 
 /** A shell whose daemon was killed has lost its terminal and usually ends by itself. */
 const ORPHAN_GRACE_MS = 500
-/** Size changes that are kept for drawing the screen again. */
-const MAX_SIZES = 200
 
 export interface PtyPlace {
   sessionId: string
@@ -221,6 +220,14 @@ export class Pty {
       await reader.close()
     }
     return { offset, bytes: Buffer.concat(chunks) }
+  }
+
+  /** What it shows, as a file for an archive. */
+  writeForArchive(path: string): Promise<void> {
+    const { type, cols, rows, title, sizes } = this.record.facts
+    const { first, head } = this.scrollback
+    const shown = (this.screen.title ?? title)?.slice(0, 1000) ?? null
+    return writeArchivedOutput(path, { type, cols, rows, title: shown, first, sizes }, head, this.scrollback.reader())
   }
 
   /** Ends the process with everything it and its predecessors started. */

@@ -1,10 +1,11 @@
-import { readdir } from "node:fs/promises"
+import { mkdir, readdir, rm } from "node:fs/promises"
 import { join } from "node:path"
 import type { PtyState, PutPty, PutPtyAnswer } from "../../../lib/contracts/agentctl/ptys"
 import { WORKER_ID } from "../../../lib/contracts/ids"
 import { Failure } from "../failure"
 import type { Log } from "../log"
 import { createKeyedSerial } from "../serial"
+import { placeArchivedOutput } from "./archived-output"
 import { ProcessTable } from "./processes"
 import { Pty } from "./pty"
 
@@ -62,6 +63,29 @@ export class Ptys {
   async endAll(): Promise<void> {
     const ids = (await readdir(this.folder).catch(() => [])).filter((name) => WORKER_ID.test(name))
     await Promise.all(ids.map((id) => this.perWorker(id, async () => (await this.load(id))?.end())))
+  }
+
+  /** What each of them shows, as a file named by its worker, for an archive; those that cannot be read are named. */
+  async writeForArchive(folder: string): Promise<{ written: string[]; failed: string[] }> {
+    const ids = (await readdir(this.folder).catch(() => [])).filter((name) => WORKER_ID.test(name)).sort()
+    const written: string[] = []
+    const failed: string[] = []
+    if (ids.length > 0) await mkdir(folder, { recursive: true, mode: 0o700 })
+    for (const id of ids) {
+      try {
+        await (await this.find(id)).writeForArchive(join(folder, id))
+        written.push(id)
+      } catch {
+        await rm(join(folder, id), { force: true })
+        failed.push(id)
+      }
+    }
+    return { written, failed }
+  }
+
+  /** What an archive holds of them, before anybody asks for one. */
+  placeArchived(unpacked: string): Promise<void> {
+    return placeArchivedOutput(unpacked, this.folder)
   }
 
   /** With the daemon: what runs is ended, what is open is closed. */

@@ -5,7 +5,7 @@ import { gunzip, gzip } from "node:zlib"
 import { replaceFile } from "../durable-file"
 
 /** A file of this size is closed, and compressed once the terminal is quiet. */
-const SEGMENT_BYTES = 1024 * 1024
+export const SEGMENT_BYTES = 1024 * 1024
 /** What a terminal keeps at least; older segments are removed. */
 export const SCROLLBACK_BYTES = 10 * 1024 * 1024
 const READ_BYTES = 64 * 1024
@@ -199,6 +199,9 @@ export class ScrollbackReader {
     return segment
   }
 }
+
+/** Of a segment that is not compressed. */
+export const segmentName = (start: number): string => fileName({ start, packed: false })
 
 const fileName = ({ start, packed }: { start: number; packed: boolean }): string =>
   `${String(start).padStart(15, "0")}.${packed ? "gz" : "raw"}`

@@ -109,7 +109,8 @@ const HOSTILE_2: [string, Buffer][] = [
   ["a link through an empty folder", whole2([folder("workspace/a"), link("workspace/a/l", "x")])],
   ["a folder with a sticky bit", whole2([folder("workspace/a", 0o1777)])],
   ["a folder outside of the workspace", whole2([folder("agent/a")])],
-  ["a terminal's file nobody knows", whole2([file("terminals/wrk_1/screen")])],
+  ["a folder of a terminal", whole2([file("terminals/wrk_1/screen")])],
+  ["a terminal's output of more than is kept", whole2([file("terminals/wrk_1", { content: Buffer.alloc(16 * 1024 * 1024) })])],
   ["a terminal of another kind of id", whole2([file("terminals/../output")])],
   ["changes of more than is read at once", whole2([{ ...CHANGES, content: Buffer.alloc(13 * 1024 * 1024, "x") }])],
   ["an entry after the manifest", whole2([file("workspace/x")], { more: [file("workspace/y")] })],
@@ -126,6 +127,9 @@ test("in format 2, a manifest that is not true, has more than it may, or is not 
   await refused(whole2(entries, { end: { left_out_total: 0 } }), "ARCHIVE_BROKEN")
   const group = { reason: "ignored", count: 1, bytes: null, names: [{ path: "x".repeat(500), files: null }] }
   await refused(whole2(entries, { end: { left_out: [group] } }), "ARCHIVE_BROKEN")
+  const size = '{"type":"terminal","cols":100000,"rows":30,"title":null,"first":0,"sizes":[]}'
+  for (const content of ["no line", "x".repeat(100_000), `${size}\n`])
+    await refused(whole2([file("terminals/wrk_1", { content })]), "ARCHIVE_BROKEN")
   await refused(whole2(entries, { manifestAt: 1 }), "ARCHIVE_BROKEN")
   await refused(whole2(entries).subarray(0, -1), "ARCHIVE_BROKEN")
   const all = [head({ format: 2 }), ...entries]
