@@ -7,6 +7,7 @@ import { Glyph } from "@/components/ui/glyph"
 import { runnableAgain } from "@/lib/client/ended-processes"
 import { filesWords, interruptionWords, receiptVerb } from "@/lib/client/event-words"
 import { formatBytes, formatMoment, formatSpan, plural } from "@/lib/client/format"
+import { leftOutLines, leftOutWords } from "@/lib/client/left-out-words"
 import { lookUp } from "@/lib/client/look-up"
 import { useAgentName } from "@/lib/client/queries/agents"
 import type { Note, NoteItem, ReceiptItem, RunEnd, RunEndItem } from "@/lib/client/transcript-items"
@@ -121,6 +122,14 @@ export const ReceiptRow = memo(function ReceiptRow({ item }: { item: ReceiptItem
               `, from an archive of ${formatBytes(receipt.files.archive.bytes)}`}
             {typeof receipt.files === "object" && "lost" in receipt.files && `: ${receipt.files.lost.paths.join(", ")}`}
           </Line>
+          {typeof receipt.files === "object" &&
+            "archive" in receipt.files &&
+            leftOutLines(receipt.files.archive.left_out ?? []).map(({ what, names, how }) => (
+              <Line key={what} term={`Not archived: ${what}`}>
+                {names}
+                {how !== "" && ` · ${how}`}
+              </Line>
+            ))}
           {receipt.processes.map((process, at) => (
             <ProcessLine key={at} process={process} />
           ))}
@@ -204,7 +213,7 @@ function noteWords(note: Note): ReactNode {
     case "memory_back":
       return "Undone: the agent's earlier memory is back"
     case "put_away":
-      return `Put away: ${plural(note.files, "file")}, ${formatBytes(note.bytes)}`
+      return `Put away: ${plural(note.files, "file")}, ${formatBytes(note.bytes)}${leftOutWords(note.leftOut)}`
     case "put_away_lost":
       return "Put away without an archive: the files are lost"
     case "archive_failed":

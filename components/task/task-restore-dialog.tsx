@@ -67,10 +67,13 @@ const failedMessageWords = {
 function WhatComesBack({ preview, conversation, now }: { preview: RestorePreview; conversation: string | null; now: number }) {
   return (
     <ul aria-label="What comes back" className="mt-3.5 grid gap-[5px] rounded-md border border-line-soft bg-panel px-[13px] py-[11px]">
-      {comesBack(preview, conversation, now).map(({ what, how, comes }) => (
+      {comesBack(preview, conversation, now).map(({ what, how, comes, names }) => (
         <li key={what} className="flex items-baseline gap-2.5">
           <Glyph name={comes ? "done" : "cross"} className={comes ? "translate-y-[2px]" : "translate-y-[2px] text-text-3!"} />
-          <span className="min-w-0 flex-1">{what}</span>
+          <span className="min-w-0 flex-1">
+            {what}
+            {names !== undefined && <span className="block text-s text-text-3 [overflow-wrap:anywhere]">{names}</span>}
+          </span>
           <span className="shrink-0 text-s text-text-3 tabular-nums">{how}</span>
         </li>
       ))}

@@ -2,6 +2,7 @@ import type { EventOf } from "@/lib/contracts/events"
 import type { InterruptionReason } from "@/lib/contracts/status"
 import type { Outcome, WaitOption } from "@/lib/contracts/waits"
 import { formatSpan, plural } from "./format"
+import { leftOutWords } from "./left-out-words"
 
 /** Facts of the log as words, the same in the transcript and on the timeline. */
 export const interruptionWords: Record<InterruptionReason, string> = {
@@ -17,7 +18,7 @@ type Receipt = EventOf<"recovery.receipt">
 
 export function filesWords(files: Receipt["files"]): string {
   if (typeof files === "string") return `files ${files}`
-  if ("archive" in files) return `${plural(files.archive.files, "file")} verified`
+  if ("archive" in files) return `${plural(files.archive.files, "file")} verified${leftOutWords(files.archive.left_out)}`
   if ("recreated" in files) return `files from branch ${files.recreated.branch}`
   return `${plural(files.lost.paths.length, "file")} lost`
 }

@@ -4,6 +4,7 @@ import type { ExecutorStatus } from "@/lib/contracts/status"
 import type { SessionView, TaskView } from "@/lib/contracts/task"
 import { errorSentence } from "./error-sentence"
 import { formatBytes, formatHours, formatMoment, plural } from "./format"
+import { leftOutLines } from "./left-out-words"
 import { lookUp } from "./look-up"
 import type { Comeback, Trouble } from "./transcript-items"
 import { NetworkError } from "./transport"
@@ -83,7 +84,7 @@ export function expiryWords({ task_type, last_updated_at, expire_hours, files }:
   return files.kind === "kept" ? `${active} ${kept}. Nothing was put away yet.` : `${active} ${kept}, so its executor was put away.`
 }
 
-export type ComesBack = { what: string; how: string; comes: boolean }
+export type ComesBack = { what: string; how: string; comes: boolean; names?: string }
 
 /** What will be there again, item by item; what will not is said as well. */
 export function comesBack(preview: RestorePreview, messages: string | null, now: number): ComesBack[] {
@@ -95,6 +96,10 @@ export function comesBack(preview: RestorePreview, messages: string | null, now:
       : { what: memory === "injected" ? "Memory, from the conversation" : "The agent's own memory", how: memory, comes: true },
     ...(messages === null ? [] : [{ what: "Conversation", how: messages, comes: true }]),
     ...(files.kind === "kept" ? [] : [{ what: "Running programs", how: "ended", comes: false }]),
+    ...(files.kind === "archive" ? leftOutLines(files.left_out) : []).map(({ what, names, how }) => ({
+      ...{ what, names, comes: false },
+      how: how === "" ? "not archived" : `not archived, ${how}`,
+    })),
   ]
 }
 

@@ -2,6 +2,7 @@ import type { EventOf, SessionEvent } from "@/lib/contracts/events"
 import type { WaitOption } from "@/lib/contracts/waits"
 import { answerWords, interruptionWords, receiptVerb, receiptWords } from "./event-words"
 import { formatBytes, formatSpan, plural } from "./format"
+import { leftOutWords } from "./left-out-words"
 
 /**
  * A session's life on one axis of time: which servers had it, its executor, its runs and waits, and below them what happened in
@@ -265,7 +266,13 @@ function noticeRest(draft: Draft, event: SessionEvent): void {
     case "record.rejected":
       return happened(draft, event, "record refused", "bad", event.reason)
     case "archive.created":
-      return archived(draft, event, "put away", "server", `${plural(event.files, "file")}, ${formatBytes(event.bytes)}`)
+      return archived(
+        draft,
+        event,
+        "put away",
+        "server",
+        `${plural(event.files, "file")}, ${formatBytes(event.bytes)}${leftOutWords(event.left_out)}`,
+      )
     case "restore.requested":
       return happened(draft, event, "asked back", "quiet", event.archive_id ? "its archive is unpacked" : "its executor was still there")
     case "archive.restored":

@@ -1,6 +1,7 @@
 import type { RefusedOption } from "@/lib/contracts/agent-setup"
 import type { Attachment } from "@/lib/contracts/attachments"
 import type { EventOf, PlanEntry, ToolOutput, ToolStatus } from "@/lib/contracts/events"
+import type { LeftOut } from "@/lib/contracts/left-out"
 import type { AgentStrategy, InterruptionReason } from "@/lib/contracts/status"
 import type { Outcome, WaitKind, WaitOption } from "@/lib/contracts/waits"
 
@@ -59,7 +60,7 @@ export type Note =
   | { about: "fresh_start"; undoable: boolean }
   | { about: "memory_refused"; reason: string }
   | { about: "memory_back" }
-  | { about: "put_away"; files: number; bytes: number }
+  | { about: "put_away"; files: number; bytes: number; leftOut: LeftOut }
   | { about: "put_away_lost" }
   | { about: "options_refused"; refused: readonly RefusedOption[] }
   | { about: "archive_failed"; message: string; times: number }

@@ -205,7 +205,7 @@ function apply(draft: Draft, event: SessionEvent): void {
       return event.archive_id === null ? note(draft, event, { about: "put_away_lost" }) : undefined
     case "archive.created":
       takeLastNote(draft, "agent_exited", (said) => said.stderr.trim() === "")
-      return note(draft, event, { about: "put_away", files: event.files, bytes: event.bytes })
+      return note(draft, event, { about: "put_away", files: event.files, bytes: event.bytes, leftOut: event.left_out ?? [] })
     case "archive.failed":
       return noteFailure(draft, event, "archive_failed")
     case "session.imported":

@@ -2,6 +2,7 @@ import { z } from "zod"
 import { AgentSetup, AgentUsage, OptionValues, RefusedOption, SignInMethod } from "./agent-setup"
 import { Attachment } from "./attachments"
 import { ArchiveId, PromptId, WorkerId } from "./ids"
+import { LeftOut } from "./left-out"
 import { AgentStrategy, InterruptionReason, SessionState, SessionStatus, SurvivalLevel } from "./status"
 import { Time } from "./time"
 import { Outcome, WaitKind, WaitOption } from "./waits"
@@ -48,7 +49,8 @@ export type AgentCapabilities = z.infer<typeof AgentCapabilities>
 /** What became of the workspace's files. */
 export const ReceiptFiles = z.union([
   z.literal("kept"),
-  z.object({ archive: z.object({ sha256: z.string(), bytes: z.number(), files: z.number() }) }),
+  /** `left_out`: what the archive did not hold; absent in receipts of earlier versions. */
+  z.object({ archive: z.object({ sha256: z.string(), bytes: z.number(), files: z.number(), left_out: LeftOut.optional() }) }),
   z.object({ recreated: z.object({ branch: z.string() }) }),
   z.object({ lost: z.object({ paths: z.array(z.string()) }) }),
 ])
@@ -174,7 +176,13 @@ export const SessionEvent = z.discriminatedUnion("kind", [
   /** Whatever else an agent says: kept, not dropped. */
   e("agent.update", { ...maybeRun, update: z.unknown() }),
 
-  e("archive.created", { archive_id: ArchiveId, sha256: z.string(), bytes: z.number(), files: z.number() }),
+  e("archive.created", {
+    archive_id: ArchiveId,
+    sha256: z.string(),
+    bytes: z.number(),
+    files: z.number(),
+    left_out: LeftOut.optional(),
+  }),
   e("archive.restored", {
     archive_id: ArchiveId,
     bytes: z.number(),

@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { AttachmentIds, requireContent } from "./attachments"
+import { LeftOut } from "./left-out"
 import { ClientMessageId, TaskType } from "./task"
 
 /** The session that is wanted back first, where a task has several; otherwise the newest that needs it. */
@@ -47,7 +48,14 @@ export const RestorePreview = z.object({
   files: z.discriminatedUnion("kind", [
     /** The executor is still there. */
     z.object({ kind: z.literal("kept") }),
-    z.object({ kind: z.literal("archive"), created_at: z.string(), bytes: z.number(), files: z.number().int() }),
+    z.object({
+      kind: z.literal("archive"),
+      created_at: z.string(),
+      bytes: z.number(),
+      files: z.number().int(),
+      /** What it does not hold. */
+      left_out: LeftOut,
+    }),
     z.object({ kind: z.literal("recreated"), branch: z.string() }),
     z.object({ kind: z.literal("lost") }),
   ]),

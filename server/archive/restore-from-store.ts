@@ -1,4 +1,5 @@
 import type { AgentFile, CarriedConversation, PutRestore } from "../../lib/contracts/agentctl/archive"
+import type { LeftOut } from "../../lib/contracts/left-out"
 import { ArchiveError, fromDaemonCode } from "./archive-error"
 import type { ArchiveStore, StoredArchive } from "./archive-store"
 import { type ArchiveDaemon, asArchiveError, type Progress, untilOver } from "./drive-daemon"
@@ -24,7 +25,7 @@ export type RestoreOptions = {
   signal?: AbortSignal
 }
 
-export type RestoredArchive = { files: number; bytes: number; agent_session_id: string | null; notes: string[] }
+export type RestoredArchive = { files: number; bytes: number; agent_session_id: string | null; notes: string[]; left_out: LeftOut }
 
 /**
  * Brings a workspace back. Repeating it with the same `archive_id`, also after a kill of either side, goes on or finds it done;
@@ -46,7 +47,8 @@ export async function restoreFromStore(options: RestoreOptions): Promise<Restore
         options,
       )
       if (state.state === "restored") {
-        return { files: state.files, bytes: state.bytes, agent_session_id: state.agent_session_id, notes: state.notes }
+        const { files, bytes, agent_session_id, notes, left_out } = state
+        return { files, bytes, agent_session_id, notes, left_out }
       }
       if (state.state === "failed")
         throw fromDaemonCode(state.error?.code ?? "INTERNAL", state.error?.message ?? "agentctl gave no reason.")

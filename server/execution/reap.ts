@@ -54,7 +54,7 @@ export async function reap(deps: ExecutionDeps, live: Live, client: AgentctlClie
     await noteConversations(deps, live, client)
     const archive = await packAndVerify(deps, live, client, loaded, archive_id)
     killPoint("reap.packed")
-    const { location, sha256, bytes, files } = archive
+    const { location, sha256, bytes, files, left_out } = archive
     await deps.journal.commit({
       session: ref,
       guards: mine,
@@ -66,7 +66,7 @@ export async function reap(deps: ExecutionDeps, live: Live, client: AgentctlClie
         update("executors_running", { id: executor.id }, { reap_failures: 0, reap_after: null, trashed_at: null }),
       ],
       events: [
-        { kind: "archive.created", archive_id, sha256, bytes, files },
+        { kind: "archive.created", archive_id, sha256, bytes, files, left_out },
         { kind: "executor.deleted", executor_id: executor.id, archive_id },
       ],
     })

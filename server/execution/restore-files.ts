@@ -56,7 +56,7 @@ export async function restoreFiles(
     if (unpackedOf(executor)?.archive_id !== archive_id)
       await commit([{ kind: "archive.restored", archive_id, bytes: restored.bytes, files: restored.files, notes: restored.notes }])
     killPoint("restore.told")
-    return { archive: { sha256, bytes, files: restored.files } }
+    return { archive: { sha256, bytes, files: restored.files, left_out: restored.left_out } }
   } catch (error) {
     if (!(error instanceof ArchiveError)) throw error
     // The folder was never taken away: what lies there is at least as new as the archive, and stays.

@@ -1,13 +1,14 @@
 import { createHash } from "node:crypto"
 import { AppError } from "../../lib/contracts/errors"
 import type { NewEvent } from "../../lib/contracts/events"
+import type { LeftOut } from "../../lib/contracts/left-out"
 import { type RestorePreview, RestoreResult, type RestoreTask } from "../../lib/contracts/restore"
 import { isTerminalState, type SessionState, type TaskState } from "../../lib/contracts/status"
 import type { TaskType } from "../../lib/contracts/task"
 import { killPoint } from "../../lib/host/kill-point"
 import { findWanted, requireFree, taken } from "../attachments"
 import { type Person, requireSession, requireTask } from "../auth"
-import { guard, isConflict, StoreRefused, update } from "../journal"
+import { guard, isConflict, parseRow, StoreRefused, update } from "../journal"
 import { readColumn } from "../platform/columns"
 import type { ExecutorRunning, Session, Task } from "../platform/database"
 import { newestSession, requireResumable, requireSameMessage } from "./append-message"
@@ -212,6 +213,16 @@ export async function previewRestore(
 async function filesToCome(deps: SessionDeps, task: Task, executor: ExecutorRunning): Promise<RestorePreview["files"]> {
   if (executor.status !== "deleted" && executor.restore_archive_id === null) return { kind: "kept" }
   const archive = await latestArchive(deps, executor.session_id)
-  if (archive) return { kind: "archive", created_at: archive.created_at, bytes: archive.bytes ?? 0, files: archive.files ?? 0 }
+  if (archive) {
+    const { id, created_at, bytes, files } = archive
+    return { kind: "archive", created_at, bytes: bytes ?? 0, files: files ?? 0, left_out: await leftOutOf(deps, executor.session_id, id) }
+  }
   return task.repository && executor.worktree_branch ? { kind: "recreated", branch: executor.worktree_branch } : { kind: "lost" }
+}
+
+/** The event is near the end of the log: a session that is archived says little after it. */
+async function leftOutOf({ db }: Pick<SessionDeps, "db">, session_id: string, archiveId: string): Promise<LeftOut> {
+  const row = await db.sessionEvent.findFirst({ where: { session_id, kind: "archive.created" }, orderBy: { seq: "desc" } })
+  const event = row && parseRow(row)
+  return event?.kind === "archive.created" && event.archive_id === archiveId ? (event.left_out ?? []) : []
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto"
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, type Page, test } from "@playwright/test"
 import { archiveTask, expireTask } from "../support/expiry"
@@ -49,10 +49,16 @@ test.describe("on one server", () => {
   useSharedServer(assign)
 
   test("continue: the dialog lists what is restored; files and memory are, and the message is answered", async ({ page }) => {
-    const { sessionId, folder } = await archivedTask(page, "walnut")
+    const { sessionId, folder } = await archivedTask(page, "walnut", (folder) => {
+      writeFileSync(join(folder, ".gitignore"), "node_modules/\n*.log\n")
+      mkdirSync(join(folder, "node_modules"))
+      for (const name of ["a.js", "b.js"]) writeFileSync(join(folder, "node_modules", name), "x".repeat(1024))
+      writeFileSync(join(folder, "<b>bold<b>\u202e.log"), "x")
+      symlinkSync("/etc/hostname", join(folder, "outward"))
+    })
     await expect(strip(page)).toContainText("Its files are in the archive of")
     expect(await transcriptText(page)).toContain("I will remember walnut.")
-    await expect(page.getByRole("log").getByText(/Put away: \d+ files?/)).toBeVisible()
+    await expect(page.getByRole("log").getByText(/Put away: \d+ files?, .*, 3 not archived/)).toBeVisible()
     await expect(taskRow(page, "remember walnut")).toContainText("asleep · can be continued")
 
     await write(page, "recall")
@@ -61,6 +67,10 @@ test.describe("on one server", () => {
     await expect(dialog(page)).toContainText("Chat tasks are kept ready for 2 hours")
     await expect(dialog(page).getByRole("list", { name: "What comes back" })).toContainText(/Files from the archive of .*\d+ files? · /)
     await expect(dialog(page).getByRole("list", { name: "What comes back" })).toContainText("native")
+    const items = dialog(page).getByRole("listitem")
+    await expect(items.filter({ hasText: "Ignored by git" })).toContainText("<b>bold<b>\\u202e.log, node_modules/ (2 files)")
+    await expect(items.filter({ hasText: "Ignored by git" })).toContainText("not archived, 2 KB")
+    await expect(items.filter({ hasText: "Links out of the workspace" })).toContainText("outward")
     await expect(dialog(page).getByRole("region", { name: "Will be sent afterwards" })).toContainText("recall")
     expect(await said(sessionId, "recall")).toHaveLength(0)
 
@@ -71,9 +81,11 @@ test.describe("on one server", () => {
     expect(existsSync(folder)).toBe(true)
     expect(await said(sessionId, "recall")).toHaveLength(1)
 
-    const receipt = page.getByRole("log").getByRole("button", { name: /^Restored .* memory: native · \d+ files? verified/ })
+    const receipt = page.getByRole("log").getByRole("button", { name: /^Restored .* memory: native · \d+ files? verified, 3 not archived/ })
     await receipt.click()
     await expect(page.getByRole("log")).toContainText("from an archive of")
+    await expect(page.getByRole("log")).toContainText("Not archived: Ignored by git")
+    await expect(page.getByRole("log")).toContainText("node_modules/ (2 files)")
     await page.getByRole("tab", { name: "Timeline" }).click()
     const timeline = page.getByRole("tabpanel", { name: "Timeline" })
     await expect(timeline.getByRole("row", { name: /put away \d+ files?/ })).toBeVisible()

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import type { AdminArchives } from "../../lib/contracts/admin"
@@ -118,12 +118,15 @@ describe.each(DATABASES)("a task expires and its executor is archived, on %s", (
     mkdirSync(join(folder, "new folder"))
     writeFileSync(join(folder, "new folder", "untracked \u00fc.sh"), "#!/bin/sh\n", { mode: 0o755 })
     writeFileSync(join(folder, "bytes.bin"), Buffer.from([0, 255, 10, 13, 0]))
+    mkdirSync(join(folder, "empty"))
     const before = state(folder)
+    symlinkSync("/etc/hostname", join(folder, "outward"))
+    const left_out = [{ reason: "outward_link", count: 1, bytes: null, names: [{ path: "outward", files: null }] }]
 
     const put = await archiveTask(rewake, task.id, session.id)
     await gone(folder)
     expect(processStartTime(agent?.pid ?? 0)).toBeNull()
-    expect(put.some((event) => event.kind === "archive.created")).toBe(true)
+    expect(put.find((event) => event.kind === "archive.created")).toMatchObject({ left_out })
     expect(await statusOf(session.id)).toMatchObject({
       executor_status: "deleted",
       is_agent_running: false,
@@ -136,19 +139,20 @@ describe.each(DATABASES)("a task expires and its executor is archived, on %s", (
 
     const refused = await rewake.api("POST", `/api/v1/tasks/${task.id}/append`, { message: "recall" })
     expect([refused.status, refused.body.code, refused.body.reason]).toEqual([409, "TASK_EXPIRED_RESTORABLE", "executor_deleted"])
-    expect(await preview(task.id)).toMatchObject({ reason: "executor_deleted", files: { kind: "archive" }, memory: "native" })
+    expect(await preview(task.id)).toMatchObject({ reason: "executor_deleted", files: { kind: "archive", left_out }, memory: "native" })
 
     const answer = await restore(task.id, { message: "recall" })
     expect(answer.body).toMatchObject({ success: true, task_id: task.id, task_type: "code", executor_rebuilt: true })
     const after = await rewake.waitForRuns(session.id, 2)
     expect(agentText(after.filter((event) => event.seq > (put.at(-1)?.seq ?? 0)))).toContain("walnut")
     expect(state(folder)).toEqual(before)
+    expect(existsSync(join(folder, "empty"))).toBe(true)
     const receipt = after.findLast((event): event is EventOf<"recovery.receipt"> => event.kind === "recovery.receipt")
     expect(receipt).toMatchObject({
       receipt_kind: "restore",
       agent_memory: "native",
       level: "L3",
-      files: { archive: { files: expect.any(Number) } },
+      files: { archive: { files: expect.any(Number), left_out } },
     })
     expect(after.filter((event) => event.kind === "message.user" && event.content === "recall")).toHaveLength(1)
     // Files first, agent next, message last.

@@ -174,7 +174,7 @@ describe("terminals outlive what dies", () => {
     await waitUntil(() => processStartTime(pid) !== life, "the shell to end")
   })
 
-  test("archived, the tabs are still listed and say why they cannot be opened; restored, they get new shells", async () => {
+  test("archived tabs are listed and say why they are closed; restored ones have new shells below old output", async () => {
     await start()
     const sessionId = await readySession(rewake)
     const worker = await openTerminal(rewake, sessionId, { type: "terminal", name: "build" })
@@ -199,7 +199,9 @@ describe("terminals outlive what dies", () => {
 
     await rewake.api("POST", `/api/v1/tasks/${task_id}/restore`, { message: "recall" })
     // Other output than what was shown before, whatever its offsets: a page must not go on from the old.
-    expect((await late.attach()).generation).toBeGreaterThan(viewer.attached?.generation ?? 0)
+    expect((await late.attach({ offset: 0 })).generation).toBeGreaterThan(viewer.attached?.generation ?? 0)
+    expect(late.attached).toMatchObject({ epoch: 1, restored: false })
+    await late.until(/echo kept > note[\s\S]*sleep 600[\s\S]*─── restored \d\d:\d\d, new shell ───/)
     expect(await late.run("cat note")).toBe("kept")
     const log = await rewake.waitForEvent(
       sessionId,

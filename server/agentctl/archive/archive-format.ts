@@ -132,7 +132,8 @@ export const showName = (name: Buffer): string =>
 export function shortenPath(path: string): string {
   if (path.length <= LEFT_OUT_PATH_CHARS) return path
   const half = Math.floor((LEFT_OUT_PATH_CHARS - 1) / 2)
-  return `${path.slice(0, half)}…${path.slice(-half)}`
+  // Without halves of a character, which not every database takes.
+  return `${path.slice(0, half).replace(/[\ud800-\udbff]$/, "")}…${path.slice(-half).replace(/^[\udc00-\udfff]/, "")}`
 }
 
 export function parseJson(text: string): unknown {

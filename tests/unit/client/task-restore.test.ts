@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { archiveErrorSentence, dueWords } from "@/lib/client/archive-words"
 import { taskExpired } from "@/lib/client/error-parser"
+import { filesWords } from "@/lib/client/event-words"
 import { taskSubline } from "@/lib/client/session-phase"
 import { asleepWords, comesBack, expiryWords, progressWords, restoreStage } from "@/lib/client/task-restore"
 import { applyEvents, emptyTranscript } from "@/lib/client/transcript"
@@ -8,6 +9,7 @@ import type { Comeback } from "@/lib/client/transcript-items"
 import { NetworkError } from "@/lib/client/transport"
 import { AppError, fromErrorBody } from "@/lib/contracts/errors"
 import type { NewEvent, SessionEvent } from "@/lib/contracts/events"
+import type { LeftOut } from "@/lib/contracts/left-out"
 import type { RestorePreview } from "@/lib/contracts/restore"
 import type { SessionView, TaskView } from "@/lib/contracts/task"
 
@@ -19,7 +21,7 @@ const preview: RestorePreview = {
   reason: "executor_deleted",
   expire_hours: 24,
   last_updated_at: "2026-01-02T09:00:00Z",
-  files: { kind: "archive", created_at: "2026-01-02T09:30:00Z", bytes: 3.1 * 1024 * 1024, files: 214 },
+  files: { kind: "archive", created_at: "2026-01-02T09:30:00Z", bytes: 3.1 * 1024 * 1024, files: 214, left_out: [] },
   memory: "native",
   progress: null,
 }
@@ -107,12 +109,30 @@ describe("what the dialog shows", () => {
     expect(refused(new AppError("TASK_NOT_RESTORABLE", "", { state: "REVIEW" }))).toEqual({ kind: "over" })
   })
 
+  const archived = { kind: "archive", created_at: "2026-01-02T09:30:00Z", bytes: 1, files: 1, left_out: [] } as const
+  const names = ["node_modules/", "evil\u202e.log", "b", "c"].map((path, at) => ({ path, files: at === 0 ? 812 : null }))
+  const left_out: LeftOut = [
+    { reason: "ignored", count: 5, bytes: 210 * 1024 * 1024, names },
+    { reason: "outward_link", count: 1, bytes: null, names: [{ path: "up", files: null }] },
+  ]
+
+  test("what an archive left out is said where its files are counted", () => {
+    const receipt = { archive: { sha256: "x", bytes: 1, files: 214, left_out } }
+    expect(filesWords(receipt)).toBe("214 files verified, 6 not archived")
+    expect(filesWords({ archive: { sha256: "x", bytes: 1, files: 1 } })).toBe("1 file verified")
+    expect(fold({ ...created, left_out } as NewEvent).items).toMatchObject([{ note: { about: "put_away", leftOut: left_out } }])
+  })
+
   test("names what comes back and what does not", () => {
     expect(comesBack(preview, "96 messages", now).map(({ what, how, comes }) => `${comes ? "✓" : "✗"} ${what}: ${how}`)).toEqual([
       expect.stringMatching(/^✓ Files from the archive of .*: 214 files · 3.1 MB$/),
       "✓ The agent's own memory: native",
       "✓ Conversation: 96 messages",
       "✗ Running programs: ended",
+    ])
+    expect(comesBack({ ...preview, files: { ...archived, left_out } }, null, now).slice(3)).toEqual([
+      { what: "Ignored by git", names: "node_modules/ (812 files), evil�.log, b and 2 more", how: "not archived, 210 MB", comes: false },
+      { what: "Links out of the workspace", names: "up", how: "not archived", comes: false },
     ])
     expect(comesBack({ ...preview, files: { kind: "kept" }, memory: "kept" }, null, now)).toHaveLength(2)
     expect(expiryWords(preview, now)).toMatch(/^This code task was last active .* Code tasks are kept ready for 24 hours, so its executor/)
