@@ -1,4 +1,5 @@
 import { isAppError } from "@/lib/contracts/errors"
+import type { LeftOut } from "@/lib/contracts/left-out"
 import type { RestorePreview, RestoreProgress } from "@/lib/contracts/restore"
 import type { ExecutorStatus } from "@/lib/contracts/status"
 import type { SessionView, TaskView } from "@/lib/contracts/task"
@@ -96,11 +97,17 @@ export function comesBack(preview: RestorePreview, messages: string | null, now:
       : { what: memory === "injected" ? "Memory, from the conversation" : "The agent's own memory", how: memory, comes: true },
     ...(messages === null ? [] : [{ what: "Conversation", how: messages, comes: true }]),
     ...(files.kind === "kept" ? [] : [{ what: "Running programs", how: "ended", comes: false }]),
-    ...(files.kind === "archive" ? leftOutLines(files.left_out) : []).map(({ what, names, how }) => ({
-      ...{ what, names, comes: false },
-      how: how === "" ? "not archived" : `not archived, ${how}`,
-    })),
+    ...(files.kind === "archive" ? notArchived(files.left_out) : []),
   ]
+}
+
+function notArchived(leftOut: LeftOut | null): ComesBack[] {
+  if (leftOut === null)
+    return [{ what: "Ignored files, links out of the workspace", how: "not recorded by an earlier version", comes: false }]
+  return leftOutLines(leftOut).map(({ what, names, how }) => ({
+    ...{ what, names, comes: false },
+    how: how === "" ? "not archived" : `not archived, ${how}`,
+  }))
 }
 
 function filesLine(files: RestorePreview["files"], now: number): ComesBack {

@@ -189,6 +189,7 @@ export const SessionEvent = z.discriminatedUnion("kind", [
     files: z.number(),
     /** What came back differently than it was, in words for a person. */
     notes: z.array(z.string()).optional(),
+    left_out: LeftOut.optional(),
   }),
   e("archive.failed", { archive_id: ArchiveId, reason: z.string(), message: z.string() }),
   e("worker.opened", {

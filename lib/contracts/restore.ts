@@ -53,8 +53,8 @@ export const RestorePreview = z.object({
       created_at: z.string(),
       bytes: z.number(),
       files: z.number().int(),
-      /** What it does not hold. */
-      left_out: LeftOut,
+      /** What it does not hold; null for an archive of an earlier version, which did not record it. */
+      left_out: LeftOut.nullable(),
     }),
     z.object({ kind: z.literal("recreated"), branch: z.string() }),
     z.object({ kind: z.literal("lost") }),

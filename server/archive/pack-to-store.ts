@@ -29,7 +29,8 @@ export type PackedArchive = {
   bytes: number
   files: number
   content_bytes: number
-  left_out: LeftOut
+  /** Null: an earlier daemon does not tell. */
+  left_out: LeftOut | null
 }
 
 /**

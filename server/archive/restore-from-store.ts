@@ -25,7 +25,7 @@ export type RestoreOptions = {
   signal?: AbortSignal
 }
 
-export type RestoredArchive = { files: number; bytes: number; agent_session_id: string | null; notes: string[]; left_out: LeftOut }
+export type RestoredArchive = { files: number; bytes: number; agent_session_id: string | null; notes: string[]; left_out: LeftOut | null }
 
 /**
  * Brings a workspace back. Repeating it with the same `archive_id`, also after a kill of either side, goes on or finds it done;

@@ -66,7 +66,7 @@ export async function reap(deps: ExecutionDeps, live: Live, client: AgentctlClie
         update("executors_running", { id: executor.id }, { reap_failures: 0, reap_after: null, trashed_at: null }),
       ],
       events: [
-        { kind: "archive.created", archive_id, sha256, bytes, files, left_out },
+        { kind: "archive.created", archive_id, sha256, bytes, files, ...(left_out && { left_out }) },
         { kind: "executor.deleted", executor_id: executor.id, archive_id },
       ],
     })

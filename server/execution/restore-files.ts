@@ -1,10 +1,12 @@
 import { z } from "zod"
 import type { GitCredential, WorkspaceSpec } from "../../lib/contracts/agentctl/protocol"
 import type { NewEvent, ReceiptFiles } from "../../lib/contracts/events"
+import { LeftOut } from "../../lib/contracts/left-out"
 import type { Runtime } from "../../lib/contracts/task"
 import { killPoint } from "../../lib/host/kill-point"
 import { ArchiveError, restoreFromStore } from "../archive"
 import { type AgentctlClient, LaunchFailed } from "../executors"
+import { readColumn } from "../platform/columns"
 import type { ExecutorRunning } from "../platform/database"
 import type { ExecutionDeps, Live } from "./context"
 import { agentMemoryOf, type LoadedSession } from "./session-facts"
@@ -23,13 +25,13 @@ export async function restoreFiles(
 ): Promise<ReceiptFiles | null> {
   const archive_id = executor.restore_archive_id
   if (archive_id === null) return null
-  const gone = watchForEnd(deps, executor, client)
   const { ref, epoch } = live.owned
   const archive = await deps.db.archive.findFirst({ where: { id: archive_id, session_id: session.id } })
   if (!archive?.location || !archive.sha256 || archive.bytes === null)
     throw new LaunchFailed("archive_missing", "The archive of this task is not known any more.")
   const { location, sha256, bytes } = archive
   const { agent_files, agent_imports } = await agentMemoryOf(deps, { session, executor })
+  const gone = watchForEnd(deps, executor, client)
   try {
     const restored = await restoreFromStore({
       daemon: client,
@@ -52,11 +54,13 @@ export async function restoreFiles(
       },
     })
     killPoint("restore.unpacked")
+    const { files, notes, left_out } = restored
+    const told = left_out ? { left_out } : {}
     // Unpacked before, and cut short after it was told: the same call has found it done.
     if (unpackedOf(executor)?.archive_id !== archive_id)
-      await commit([{ kind: "archive.restored", archive_id, bytes: restored.bytes, files: restored.files, notes: restored.notes }])
+      await commit([{ kind: "archive.restored", archive_id, bytes: restored.bytes, files, notes, ...told }])
     killPoint("restore.told")
-    return { archive: { sha256, bytes, files: restored.files, left_out: restored.left_out } }
+    return { archive: { sha256, bytes, files, ...told } }
   } catch (error) {
     if (!(error instanceof ArchiveError)) throw error
     // The folder was never taken away: what lies there is at least as new as the archive, and stays.
@@ -82,13 +86,14 @@ function watchForEnd({ executors }: ExecutionDeps, executor: ExecutorRunning, { 
   return { signal: ended.signal, stop: () => clearInterval(look) }
 }
 
-const Unpacked = z.object({ archive_id: z.string(), bytes: z.number(), files: z.number() })
-const unpackedOf = ({ unpacked }: ExecutorRunning) => (unpacked === null ? null : Unpacked.parse(JSON.parse(unpacked)))
+const Unpacked = z.object({ archive_id: z.string(), bytes: z.number(), files: z.number(), left_out: LeftOut.optional() })
+const unpackedOf = ({ id, unpacked }: ExecutorRunning) => readColumn(`executors_running.unpacked ${id}`, unpacked, Unpacked, null)
 
 /** Files that came out of their archive and are in no receipt yet, because whoever unpacked them did not live to write it. */
 export async function unpackedBefore({ db }: ExecutionDeps, executor: ExecutorRunning): Promise<ReceiptFiles | null> {
   const unpacked = unpackedOf(executor)
   const archive = unpacked && (await db.archive.findUnique({ where: { id: unpacked.archive_id } }))
   if (!unpacked || !archive?.sha256 || archive.bytes === null) return null
-  return { archive: { sha256: archive.sha256, bytes: archive.bytes, files: unpacked.files } }
+  const { files, left_out } = unpacked
+  return { archive: { sha256: archive.sha256, bytes: archive.bytes, files, ...(left_out ? { left_out } : {}) } }
 }

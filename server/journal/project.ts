@@ -239,8 +239,8 @@ export function project(event: NewEvent, at: Place): Change[] {
         }),
       ]
     case "archive.restored": {
-      const { archive_id, bytes, files } = event
-      return [update("executors_running", executor, { unpacked: JSON.stringify({ archive_id, bytes, files }) })]
+      const { archive_id, bytes, files, left_out } = event
+      return [update("executors_running", executor, { unpacked: JSON.stringify({ archive_id, bytes, files, left_out }) })]
     }
     case "recovery.receipt":
       return event.receipt_kind === "restore"

@@ -221,8 +221,8 @@ async function filesToCome(deps: SessionDeps, task: Task, executor: ExecutorRunn
 }
 
 /** The event is near the end of the log: a session that is archived says little after it. */
-async function leftOutOf({ db }: Pick<SessionDeps, "db">, session_id: string, archiveId: string): Promise<LeftOut> {
+async function leftOutOf({ db }: Pick<SessionDeps, "db">, session_id: string, archiveId: string): Promise<LeftOut | null> {
   const row = await db.sessionEvent.findFirst({ where: { session_id, kind: "archive.created" }, orderBy: { seq: "desc" } })
   const event = row && parseRow(row)
-  return event?.kind === "archive.created" && event.archive_id === archiveId ? (event.left_out ?? []) : []
+  return event?.kind === "archive.created" && event.archive_id === archiveId ? (event.left_out ?? null) : null
 }

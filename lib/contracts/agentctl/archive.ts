@@ -22,6 +22,9 @@ export const RECORDED_CHANGES_MAX_BYTES = 8 * 1024 * 1024
 export const RecordedChanges = z.strictObject({ changes: Changes, diffs: z.array(FileDiff) })
 export type RecordedChanges = z.infer<typeof RecordedChanges>
 
+/** Null from a daemon of an earlier version: it does not tell, or in a shape that is not read. */
+const LeftOutIfTold = LeftOut.nullable().catch(null)
+
 const amount = z.number().int().min(0)
 
 /**
@@ -51,8 +54,7 @@ export const ArchiveState = z.object({
   /** Where the file lies on the daemon's host. */
   path: z.string().nullable(),
   compression: z.enum(["zstd", "gzip"]).nullable(),
-  /** A daemon of an earlier version tells it in another shape, which is not read. */
-  left_out: LeftOut.catch([]),
+  left_out: LeftOutIfTold,
   error: ArchiveFailure.nullable(),
 })
 export type ArchiveState = z.infer<typeof ArchiveState>
@@ -103,8 +105,8 @@ export const RestoreState = z.object({
   agent_session_id: z.string().nullable(),
   /** What came back differently than it was, in words for a person. */
   notes: z.array(z.string()),
-  /** Of the archive, as its manifest says; an earlier daemon does not tell. */
-  left_out: LeftOut.catch([]),
+  /** Of the archive, as its manifest says. */
+  left_out: LeftOutIfTold,
   error: ArchiveFailure.nullable(),
 })
 export type RestoreState = z.infer<typeof RestoreState>

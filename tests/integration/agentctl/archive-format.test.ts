@@ -104,7 +104,7 @@ test("what is left out is counted by reason, with the first names; before the re
   writeFileSync(join(path, ".git/hooks/pre-commit"), "#!/bin/sh\n", { mode: 0o755 })
   const { archive, back } = await there(path)
   expect(back.left_out).toEqual(archive.left_out)
-  const [ignored, outward, settings, ...rest] = archive.left_out
+  const [ignored, outward, settings, ...rest] = archive.left_out ?? []
   expect(rest).toEqual([])
   expect(ignored).toMatchObject({ reason: "ignored", count: 22, bytes: 36 })
   expect(ignored?.names).toHaveLength(8)
@@ -127,7 +127,7 @@ test("a folder that is ignored counts once, with its files; names hold no contro
   mkdirSync(join(path, "f".repeat(200)))
   writeFileSync(join(path, `${"f".repeat(200)}/x.tmp`), "1")
   const { left_out } = await packed(daemon, "sess_a", "arc_1")
-  const names = left_out[0]?.names ?? []
+  const names = left_out?.[0]?.names ?? []
   expect(names).toContainEqual({ path: "node_modules/", files: 2 })
   expect(names).toContainEqual({ path: "evil\\n\\u202e\\u001b[31m.tmp", files: null })
   expect(names).toContainEqual({ path: "src/", files: 1 })

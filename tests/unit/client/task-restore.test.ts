@@ -134,6 +134,9 @@ describe("what the dialog shows", () => {
       { what: "Ignored by git", names: "node_modules/ (812 files), evil�.log, b and 2 more", how: "not archived, 210 MB", comes: false },
       { what: "Links out of the workspace", names: "up", how: "not archived", comes: false },
     ])
+    expect(comesBack({ ...preview, files: { ...archived, left_out: null } }, null, now).at(-1)).toMatchObject({
+      how: "not recorded by an earlier version",
+    })
     expect(comesBack({ ...preview, files: { kind: "kept" }, memory: "kept" }, null, now)).toHaveLength(2)
     expect(expiryWords(preview, now)).toMatch(/^This code task was last active .* Code tasks are kept ready for 24 hours, so its executor/)
     expect(asleepWords({ kind: "lost" }, now)).toContain("without an archive")
