@@ -12,6 +12,7 @@ const leftOutReasons: Record<LeftOutReason, string> = {
   git_state: "Git operations in progress",
   git_settings: "Git's configuration and hooks",
   agent_command: "Conversations the agent did not export",
+  refused_name: "Names like those of git's own files",
   terminal_output: "Earlier output of terminals",
   other: "Others",
 }

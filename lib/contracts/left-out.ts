@@ -9,7 +9,8 @@ import { z } from "zod"
  * `ignored`: by git; a folder that is ignored as a whole counts once. `special_file`: a socket, fifo or device. `outward_link`: a
  * link that leads out of the workspace. `vanished`: removed while it was read. `git_state`: an operation of git in progress.
  * `git_settings`: a repository's own configuration and hooks. `agent_command`: a conversation the agent's own command did not give.
- * `terminal_output`: what a terminal showed earlier. `other`: counted by an older version, which named 100 only.
+ * `refused_name`: a name no reader
+ * would accept, as of a folder that git could take for its own. `terminal_output`: what a terminal showed earlier. `other`: counted by an older version, which named 100 only.
  */
 export const LEFT_OUT_REASONS = [
   "ignored",
@@ -21,6 +22,7 @@ export const LEFT_OUT_REASONS = [
   "git_state",
   "git_settings",
   "agent_command",
+  "refused_name",
   "terminal_output",
   "other",
 ] as const

@@ -1,6 +1,6 @@
 import { RECORDED_CHANGES_MAX_BYTES } from "../../../lib/contracts/agentctl/archive"
 import { Failure } from "../failure"
-import { SCROLLBACK_BYTES, SEGMENT_BYTES } from "../pty/scrollback"
+import { ARCHIVED_OUTPUT_MAX_BYTES } from "../pty/archived-output"
 import { SESSION_ID_FILE } from "../session-manager"
 import { ArchiveHead, CHANGES_ENTRY, type Format, HEAD_ENTRY, MANIFEST_ENTRY, MAX_ENTRIES, parseJson } from "./archive-format"
 import { hostile, type TarItem } from "./tar-read"
@@ -10,8 +10,6 @@ import { hostile, type TarItem } from "./tar-read"
 const MAX_NAME_BYTES = 4096
 const MAX_PART_BYTES = 255
 const MAX_SMALL_BYTES = 64 * 1024
-/** What a terminal keeps of its output, and room: it keeps whole files of it. */
-const MAX_TERMINAL_BYTES = SCROLLBACK_BYTES + 4 * SEGMENT_BYTES
 const GIT_ENTRY = /^git\/\d{1,6}\/(state\.json|index|intent|flags|pack)$/
 const TERMINAL_ENTRY = /^terminals\/wrk_[A-Za-z0-9_-]{1,60}$/
 
@@ -44,7 +42,7 @@ export class EntryRules {
     if (type !== "file" && place !== "workspace") throw hostile("a link in it is in the wrong place")
     if ((place === "head" || place === "session_id") && size > MAX_SMALL_BYTES) throw hostile("its head is too long")
     if (place === "changes" && size > RECORDED_CHANGES_MAX_BYTES) throw hostile("its list of changes is too long")
-    if (place === "terminals" && size > MAX_TERMINAL_BYTES) throw hostile("a terminal's output in it is too long")
+    if (place === "terminals" && size > ARCHIVED_OUTPUT_MAX_BYTES) throw hostile("a terminal's output in it is too long")
     return place
   }
 
@@ -81,4 +79,14 @@ export function placeOf(name: Buffer): Place {
   else if (TERMINAL_ENTRY.test(parts.join("/"))) return "terminals"
   else if (GIT_ENTRY.test(parts.join("/"))) return "git"
   throw hostile("it holds something that does not belong there")
+}
+
+/** Whether a reader would take this name. */
+export function mayBeNamed(name: Buffer): boolean {
+  try {
+    placeOf(name)
+    return true
+  } catch {
+    return false
+  }
 }

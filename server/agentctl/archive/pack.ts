@@ -15,12 +15,14 @@ import {
   HEAD_ENTRY,
   MANIFEST_ENTRY,
   MAX_ENTRIES,
+  MAX_LINKS,
   type ManifestLine,
   showName,
 } from "./archive-format"
 import { BlockSink } from "./block-sink"
 import { captureGit } from "./capture-git"
 import { type Compression, hashFile, openCompressor, trailer } from "./compress"
+import { mayBeNamed } from "./entry-rules"
 import { LeftOutSummary, type Missing } from "./left-out"
 import { joinBytes, leavesRoot } from "./links"
 import { type Listed, type Listing, listWorkspace, readListed, statOf } from "./list-workspace"
@@ -121,6 +123,8 @@ class Pack {
   sink!: BlockSink
   readonly progress: Progress
   private entries = 0
+  private links = 0
+  private emptyFolders = 0
   private content = 0
   private readonly manifest: NameWriter
   private readonly manifestFile: string
@@ -138,7 +142,7 @@ class Pack {
     this.progress = { bytes: 0, files: 0, total_bytes: listing.bytes + agentBytes, total_files: listing.files + agentFiles }
     // Known already: not a byte is written for what cannot be finished.
     if (this.progress.total_bytes > job.max_bytes) throw tooLarge(job.max_bytes)
-    if (this.progress.total_files > MAX_ENTRIES) throw tooMany()
+    if (this.progress.total_files > MAX_ENTRIES) throw tooMany("files")
     this.manifestFile = join(job.work, "manifest")
     this.manifest = new NameWriter(this.manifestFile)
     this.line({ format: FORMAT, created_at: this.created })
@@ -178,7 +182,9 @@ class Pack {
     for (const repository of this.listing.repositories) {
       for (const listed of readListed(repository)) {
         const inArchive = Buffer.concat([prefix, listed.name])
-        if (listed.isFolder) await this.folder(inArchive, joinBytes(root, listed.name))
+        // What a reader refuses would make the whole archive worthless.
+        if (!mayBeNamed(inArchive)) this.leaveOut(showName(listed.name), "refused_name")
+        else if (listed.isFolder) await this.folder(inArchive, joinBytes(root, listed.name))
         else await this.item(inArchive, root, listed)
       }
     }
@@ -274,6 +280,7 @@ class Pack {
     // Unpacked elsewhere it would point at somebody else's file, and every reader of ours refuses it.
     if (leavesRoot(root, relative, target)) return this.leaveOut(showName(relative), "outward_link")
     this.mayHold(0)
+    if (++this.links > MAX_LINKS) throw tooMany("links")
     writeHeader(this.sink, { name, type: "link", size: 0, mode: 0o777, mtimeSeconds: stats.mtimeMs / 1000, target })
     this.line({ p: encodeName(name), link: encodeName(target), mtime: microseconds(stats), ...(git && { git }) })
     this.count(0, true)
@@ -285,6 +292,7 @@ class Pack {
     const stats = statOf(path)
     if (!stats?.isDirectory()) return this.leaveOut(`${showName(name)}/`, "vanished")
     this.mayHold(0)
+    if (++this.emptyFolders > MAX_LINKS) throw tooMany("empty folders")
     const mode = stats.mode & 0o777
     writeHeader(this.sink, { name, type: "folder", size: 0, mode, mtimeSeconds: stats.mtimeMs / 1000 })
     this.line({ p: encodeName(name), folder: true, mode, mtime: microseconds(stats) })
@@ -338,7 +346,7 @@ class Pack {
   private mayHold(size: number): void {
     this.content += size
     if (this.content > this.job.max_bytes) throw tooLarge(this.job.max_bytes)
-    if (++this.entries > MAX_ENTRIES) throw tooMany()
+    if (++this.entries > MAX_ENTRIES) throw tooMany("files")
   }
 
   private count(bytes: number, isFile: boolean): void {
@@ -356,4 +364,5 @@ class Pack {
 const microseconds = ({ mtimeMs }: { mtimeMs: number }): number => Math.round(mtimeMs * 1000)
 const changed = (what: string) => new Failure("FILE_CHANGED", `${what} was changed while it was being archived.`)
 const tooLarge = (limit: number) => new Failure("ARCHIVE_TOO_LARGE", `The workspace holds more than the allowed ${limit} bytes.`)
-const tooMany = () => new Failure("ARCHIVE_TOO_LARGE", `The workspace holds more than ${MAX_ENTRIES} files.`)
+const tooMany = (what: "files" | "links" | "empty folders") =>
+  new Failure("ARCHIVE_TOO_LARGE", `The workspace holds more than ${what === "files" ? MAX_ENTRIES : MAX_LINKS} ${what}.`)

@@ -8,8 +8,8 @@ import type { Repository } from "./repository"
 const MAX_DIFFS = 300
 const MAX_DIFF_BYTES = 256 * 1024
 const MAX_MS = 10_000
-/** Lists and diffs have half of the room each. */
-const HALF_BYTES = RECORDED_CHANGES_MAX_BYTES / 2
+/** Lists and diffs have this room each; the rest is for what is told of commits. */
+const HALF_BYTES = (RECORDED_CHANGES_MAX_BYTES / 16) * 7
 
 /** What pages show of a workspace's changes, to be shown when the workspace is not there any more. */
 export async function recordChanges(repository: Repository, signal: AbortSignal): Promise<RecordedChanges> {
@@ -55,11 +55,13 @@ function shortened(changes: Changes): Changes {
   }
   const lists = { conflicts: cut(changes.conflicts), staged: cut(changes.staged), unstaged: cut(changes.unstaged) }
   const untracked = cut(changes.untracked)
-  const commits = changes.commits.map(({ subject, ...commit }) => ({
+  const commits = changes.commits.map((commit) => ({
     ...commit,
-    subject: subject.slice(0, MAX_SUBJECT_CHARS),
+    subject: commit.subject.slice(0, MAX_SUBJECT_CHARS),
+    author: commit.author.slice(0, MAX_AUTHOR_CHARS),
     files: cut(commit.files),
   }))
   return { ...changes, ...lists, untracked, commits, truncated: changes.truncated || isCut }
 }
 const MAX_SUBJECT_CHARS = 1000
+const MAX_AUTHOR_CHARS = 200

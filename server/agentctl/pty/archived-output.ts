@@ -8,7 +8,7 @@ import { syncFolder } from "../durable-file"
 import { Failure } from "../failure"
 import { PtyRecord } from "./pty-record"
 import type { ScrollbackReader } from "./scrollback"
-import { SEGMENT_BYTES, segmentName } from "./scrollback"
+import { SCROLLBACK_BYTES, SEGMENT_BYTES, segmentName } from "./scrollback"
 
 /**
  * What a terminal showed, as one file of an archive: a line of JSON, then the raw output that is kept. A restore puts it where the
@@ -17,6 +17,9 @@ import { SEGMENT_BYTES, segmentName } from "./scrollback"
 
 const MAX_HEAD_BYTES = 64 * 1024
 const COPY_BYTES = 256 * 1024
+/** Of the newest output: what a terminal keeps, and its oldest file, of which a part is beyond that. */
+const OUTPUT_BYTES = SCROLLBACK_BYTES + 2 * SEGMENT_BYTES
+export const ARCHIVED_OUTPUT_MAX_BYTES = OUTPUT_BYTES + MAX_HEAD_BYTES
 /** Of size changes that are kept for drawing the screen again. */
 export const MAX_SIZES = 200
 
@@ -36,7 +39,8 @@ const ArchivedOutput = z.strictObject({
 })
 export type ArchivedOutput = z.infer<typeof ArchivedOutput>
 
-export async function writeArchivedOutput(path: string, head: ArchivedOutput, end: number, reader: ScrollbackReader): Promise<void> {
+export async function writeArchivedOutput(path: string, of: ArchivedOutput, end: number, reader: ScrollbackReader): Promise<void> {
+  const head = { ...of, first: Math.max(of.first, end - OUTPUT_BYTES) }
   const file = await open(path, "wx", 0o600)
   try {
     await file.writeFile(`${JSON.stringify(ArchivedOutput.parse(head))}\n`)

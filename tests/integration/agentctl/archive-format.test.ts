@@ -135,6 +135,16 @@ test("a folder that is ignored counts once, with its files; names hold no contro
   expect(left_out).toMatchObject([{ reason: "ignored", count: 4, bytes: 13 }])
 })
 
+test("a file whose name every reader refuses is left out by name; the rest is archived and restores", async () => {
+  const { path } = await workspace()
+  mkdirSync(join(path, "sub/.GIT/empty"), { recursive: true })
+  writeFileSync(join(path, "sub/.GIT/config"), "[core]\n")
+  writeFileSync(join(path, "kept"), "kept")
+  const { back } = await there(path)
+  expect(back).toMatchObject({ files: 1, left_out: [{ reason: "refused_name", count: 2 }] })
+  expect(readFileSync(join(path, "kept"), "utf8")).toBe("kept")
+})
+
 test("the entries of an archive are listed, and one file read, without unpacking it", async () => {
   const { path } = await workspace()
   for (const name of ["same", "changed", "conflicted"]) writeFileSync(join(path, name), `${name}\n`)
