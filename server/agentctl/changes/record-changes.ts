@@ -4,10 +4,10 @@ import { readFileDiff } from "./file-diff"
 import { readChanges } from "./read-changes"
 import type { Repository } from "./repository"
 
-/** A diff beyond any of these is not recorded; its file is listed all the same. */
-const MAX_DIFFS = 300
+/** A diff beyond any of these is not recorded; its file is listed all the same. Each costs a process or two of git's. */
+const MAX_DIFFS = 200
 const MAX_DIFF_BYTES = 256 * 1024
-const MAX_MS = 10_000
+const MAX_MS = 2_000
 /** Lists and diffs have this room each; the rest is for what is told of commits. */
 const HALF_BYTES = (RECORDED_CHANGES_MAX_BYTES / 16) * 7
 
@@ -33,8 +33,9 @@ export async function recordChanges(repository: Repository, signal: AbortSignal)
 
 const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value)) + 1
 
+/** Those with a text to show, what is not committed first. */
 function changedFiles({ conflicts, staged, unstaged, untracked, commits }: Changes): { file: ChangedFile; of: string }[] {
-  const as = (files: readonly ChangedFile[], of: string) => files.map((file) => ({ file, of }))
+  const as = (files: readonly ChangedFile[], of: string) => files.flatMap((file) => (file.binary ? [] : [{ file, of }]))
   return [
     ...[...as(conflicts, "unstaged"), ...as(staged, "staged"), ...as(unstaged, "unstaged"), ...as(untracked, "untracked")],
     ...commits.flatMap(({ id, files }) => as(files, id)),

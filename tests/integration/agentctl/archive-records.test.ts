@@ -63,7 +63,7 @@ test("changes without number are recorded up to a limit, and the archive is made
   const { changes, diffs } = await recordOf(archive.path as string)
   expect(changes).toMatchObject({ truncated: true })
   expect(changes.untracked.length).toBeLessThanOrEqual(1000)
-  expect(diffs.length).toBeLessThanOrEqual(300)
+  expect(diffs.length).toBeLessThanOrEqual(200)
 })
 
 test("a workspace that is no repository any more is archived without changes", async () => {
