@@ -232,6 +232,8 @@ export class Session {
         if (known.body_sha256 !== body.body_sha256) throw new Failure("PROMPT_MISMATCH", "This prompt id was used for another text.")
         return { accepted: true, duplicate: true }
       }
+      // As if it were known: the server ends the run, and a person decides. Sent again, it would be another prompt.
+      if (ledger.mayHaveLost(promptId)) return { accepted: true, duplicate: true }
       const { slot } = this
       if (slot?.state !== "ready" || slot.stopRequested) throw new Failure("AGENT_NOT_RUNNING", "No agent is ready in this session.")
       if (this.turn) throw new Failure("AGENT_BUSY", "A turn is in progress.", { run_id: this.turn.run_id })

@@ -148,9 +148,10 @@ export class Sessions {
     const { dataDir, workspaces, log } = this
     const strays = this.strays.filter((p) => p.session_id === id)
     const facts = await FactsFile.open(this.file(id, "state.json"), id)
-    const ledger = await PromptLedger.open(this.file(id, "prompts.jsonl"))
     const rejected = new RejectedFiles(this.file(id, "rejected"))
     const spool = await Spool.open(this.file(id, "messages.jsonl"), id, this.limits, rejected, log)
+    const ledger = await PromptLedger.open(this.file(id, "prompts.jsonl"), spool.prompts)
+    if (ledger.isDamaged) log.warn("ledger.damaged", { session_id: id })
     const shuttingDown = () => this.shuttingDown
     const manager = new SessionManager(this.folder, id)
     const ptys = new Ptys({ sessionId: id, dataDir, shuttingDown, log })

@@ -4,8 +4,9 @@ import { type FileHandle, link, open, rename } from "node:fs/promises"
 import { dirname } from "node:path"
 import { SpoolHeader } from "../../lib/contracts/agentctl/protocol"
 import { setAside, syncFolder } from "./durable-file"
+import type { SpooledPrompts } from "./prompt-ledger"
 import { SpoolIndex } from "./spool-index"
-import { type Damage, type LastAgent, planRepair, readLine, type ScannedLine, sha256 } from "./spool-scan"
+import { type Damage, type LastAgent, ON_DISK, planRepair, readLine, type ScannedLine, sha256 } from "./spool-scan"
 
 const CHUNK = 1024 * 1024
 
@@ -18,10 +19,15 @@ export interface SpoolFile {
   index: SpoolIndex
   /** What was found of agents when it was opened: the last that came up or ended; null when none is left in it. */
   lastAgent: LastAgent | null
+  prompts: SpooledPrompts
   /** What was found wrong and done about it; for the log. */
   repairs: string[]
+  /** Why it begins anew, when an earlier file could not be used; said to whoever reads it. */
+  lost: string | null
 }
 type SpoolHeaderFields = { spool_id: string; session_id: string; created_at: string; first: number }
+
+const UNREADABLE = `the spool could not be read and was set aside; what the server had not read of it was lost ${ON_DISK}`
 
 /**
  * Opens a session's spool and leaves it whole: a torn tail is taken back, an unreadable line in the middle becomes a
@@ -29,9 +35,16 @@ type SpoolHeaderFields = { spool_id: string; session_id: string; created_at: str
  */
 export async function openSpoolFile(path: string, sessionId: string): Promise<SpoolFile> {
   const repairs: string[] = []
+  let lost: string | null = null
   for (let attempt = 0; ; attempt++) {
-    const handle = await openOrNull(path)
-    if (!handle) return { ...(await createSpoolFile(path, sessionId)), repairs }
+    const handle = await openFile(path)
+    if (handle === "a folder") {
+      await setAside(path)
+      lost = UNREADABLE
+      repairs.push("a folder in its place: moved aside")
+      continue
+    }
+    if (!handle) return { ...(await createSpoolFile(path, sessionId)), repairs, lost }
     let scan: Awaited<ReturnType<typeof scanFile>>
     try {
       scan = await scanFile(handle)
@@ -42,6 +55,7 @@ export async function openSpoolFile(path: string, sessionId: string): Promise<Sp
     if (!scan.header || scan.header.session_id !== sessionId) {
       await handle.close()
       await setAside(path)
+      lost = UNREADABLE
       repairs.push("unreadable header: moved aside")
       continue
     }
@@ -60,7 +74,11 @@ export async function openSpoolFile(path: string, sessionId: string): Promise<Sp
     }
     const lastAgent = lines.findLast((line) => line.agent !== null && line.end <= plan.goodEnd)?.agent ?? null
     const index = indexOf(lines, header.first, plan.goodEnd)
-    return { handle, header, headerBytes, size: plan.goodEnd, head: plan.head, index, lastAgent, repairs }
+    const accepted = lines.flatMap((line) => (line.accepted !== null && line.end <= plan.goodEnd ? [line.accepted] : []))
+    // A torn tail was never synced: no agent was given a prompt that only it told of.
+    const of = header.first === 1 && lines.every((line) => !line.lost) ? "all" : "some"
+    const prompts = { accepted, of } as const
+    return { handle, header, headerBytes, size: plan.goodEnd, head: plan.head, index, lastAgent, prompts, repairs, lost: null }
   }
 }
 
@@ -68,7 +86,10 @@ export async function createSpoolFile(path: string, sessionId: string): Promise<
   const header = { spool_id: `spool_${randomUUID()}`, session_id: sessionId, created_at: new Date().toISOString(), first: 1 }
   const { handle, headerBytes } = await writeNewFile(path, header, async () => undefined)
   await syncFolder(dirname(path))
-  return { handle, header, headerBytes, size: headerBytes, head: 0, index: new SpoolIndex(), lastAgent: null, repairs: [] }
+  return {
+    ...{ handle, header, headerBytes, size: headerBytes, head: 0, index: new SpoolIndex() },
+    ...{ lastAgent: null, prompts: { accepted: [], of: "none" }, repairs: [], lost: null },
+  }
 }
 
 /** Replaces the file by one that begins at `from`; a crash leaves the old file or the new one. */
@@ -111,7 +132,7 @@ async function rewriteWithoutDamage(path: string, old: FileHandle, start: number
       await old.read(lost, 0, lost.length, damage.start)
       const digest = sha256(lost)
       for (let n = damage.from; n <= damage.to; n++) {
-        const line = { n, ts: new Date().toISOString(), kind: "record.rejected", sha256: digest, reason: "unreadable on disk" }
+        const line = { n, ts: new Date().toISOString(), kind: "record.rejected", sha256: digest, reason: `unreadable ${ON_DISK}` }
         at += await writeAll(draft, Buffer.from(`${JSON.stringify(line)}\n`), at)
       }
       from = damage.end
@@ -177,11 +198,14 @@ function indexOf(lines: ScannedLine[], first: number, end: number): SpoolIndex {
   return index
 }
 
-async function openOrNull(path: string): Promise<FileHandle | null> {
+/** Whatever else stands in the way may be gone at the next call: the records are still there, and no new spool is begun beside them. */
+async function openFile(path: string): Promise<FileHandle | "a folder" | null> {
   try {
     return await open(path, "r+")
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null
+    const { code } = error as NodeJS.ErrnoException
+    if (code === "ENOENT") return null
+    if (code === "EISDIR") return "a folder"
     throw error
   }
 }

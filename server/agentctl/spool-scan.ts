@@ -1,4 +1,8 @@
 import { createHash } from "node:crypto"
+import { z } from "zod"
+import type { PromptEntry } from "./prompt-ledger"
+
+const PromptAccepted = z.object({ prompt_id: z.string(), run_id: z.string(), body_sha256: z.string() })
 
 /** One line as found on disk; `n` is null when it is no record. */
 export interface ScannedLine {
@@ -9,6 +13,10 @@ export interface ScannedLine {
   mayJump: boolean
   /** The agent it says has come up, or has ended. */
   agent: LastAgent | null
+  /** The prompt it says an agent was given. */
+  accepted: PromptEntry | null
+  /** It stands for records that were lost on disk. */
+  lost: boolean
 }
 export type LastAgent = { agent_execution_id: string; ended: boolean }
 
@@ -27,16 +35,22 @@ export interface SpoolRepair {
   damages: Damage[]
 }
 
-export function readLine(bytes: Buffer): Pick<ScannedLine, "n" | "hasNul" | "mayJump" | "agent"> {
+/** Ends the reason of every record that stands for lost ones, by which they are known again. */
+export const ON_DISK = "on disk"
+
+export function readLine(bytes: Buffer): Pick<ScannedLine, "n" | "hasNul" | "mayJump" | "agent" | "accepted" | "lost"> {
   const hasNul = bytes.includes(0)
-  const unreadable = { n: null, hasNul, mayJump: false, agent: null }
+  const unreadable = { n: null, hasNul, mayJump: false, agent: null, accepted: null, lost: false }
   if (hasNul || bytes[0] !== 0x7b) return unreadable
   try {
-    const value = JSON.parse(bytes.toString("utf8")) as { n?: unknown; kind?: unknown; agent_execution_id?: unknown }
+    const value = JSON.parse(bytes.toString("utf8")) as { n?: unknown; kind?: unknown; reason?: unknown; agent_execution_id?: unknown }
     const valid = Number.isSafeInteger(value.n) && (value.n as number) > 0 && typeof value.kind === "string"
     const ended = value.kind === "agent.exited"
     const agent = ended || value.kind === "agent.started" ? { agent_execution_id: String(value.agent_execution_id), ended } : null
-    return { n: valid ? (value.n as number) : null, hasNul, mayJump: value.kind === "record.rejected", agent }
+    const accepted = value.kind === "prompt.accepted" ? (PromptAccepted.safeParse(value).data ?? null) : null
+    const mayJump = value.kind === "record.rejected"
+    const lost = mayJump && String(value.reason).endsWith(ON_DISK)
+    return { n: valid ? (value.n as number) : null, hasNul, mayJump, agent, accepted, lost }
   } catch {
     return unreadable
   }

@@ -2,8 +2,10 @@ import type { NewSpoolRecord } from "../../lib/contracts/agentctl/protocol"
 import { killPoint } from "../../lib/host/kill-point"
 import { Failure } from "./failure"
 import type { Log } from "./log"
+import type { SpooledPrompts } from "./prompt-ledger"
 import type { RejectedFiles } from "./rejected-files"
 import { cutSpoolFile, openSpoolFile, type SpoolFile, writeAll } from "./spool-file"
+import { ON_DISK } from "./spool-scan"
 
 export interface SpoolLimits {
   /** Above this many unacknowledged bytes the agent's output is no longer read: it waits, nothing is dropped. */
@@ -61,7 +63,9 @@ export class Spool {
   static async open(path: string, sessionId: string, limits: SpoolLimits, rejected: RejectedFiles, log: Log): Promise<Spool> {
     const file = await openSpoolFile(path, sessionId)
     for (const repair of file.repairs) log.warn("spool.repaired", { session_id: sessionId, repair })
-    return new Spool(path, file, limits, rejected, log)
+    const spool = new Spool(path, file, limits, rejected, log)
+    if (file.lost !== null) spool.append({ kind: "record.rejected", sha256: "", reason: file.lost })
+    return spool
   }
 
   get id(): string {
@@ -85,6 +89,11 @@ export class Spool {
   get lastUp(): string | null {
     const { lastAgent } = this.file
     return lastAgent && !lastAgent.ended ? lastAgent.agent_execution_id : null
+  }
+
+  /** What it told of prompts when the file was opened. */
+  get prompts(): SpooledPrompts {
+    return this.file.prompts
   }
 
   append(record: NewSpoolRecord): number {
@@ -140,7 +149,14 @@ export class Spool {
       throw new Failure("INVALID_INPUT", `Record ${after} does not exist; the newest is ${this.file.head}.`)
     const lost = after - this.assigned
     this.assigned = after
-    this.append({ kind: "record.rejected", sha256: "", reason: `${lost} records were lost on disk` })
+    this.append({ kind: "record.rejected", sha256: "", reason: `${lost} records were lost ${ON_DISK}` })
+  }
+
+  /** In place of records that were on disk and are not any more: somebody has cut the file. What was read of one is no record. */
+  lostFrom(offset: number): { bytes: Buffer; offset: number } {
+    this.log.error("spool.cut_by_others", new Error(`nothing at ${offset} of ${this.end()}`), { session_id: this.file.header.session_id })
+    const line = serialise(this.file.head, { kind: "record.rejected", sha256: "", reason: `the records up to here were lost ${ON_DISK}` })
+    return { bytes: Buffer.concat([Buffer.from("\n"), line]), offset: this.end() }
   }
 
   /** Where the records after `n` begin. */

@@ -39,6 +39,12 @@ export async function streamEvents(spool: Spool, after: number, spoolId: string 
     }
     const bytes = await spool.read(offset)
     if (bytes === null) break
+    if (bytes.length === 0) {
+      const lost = spool.lostFrom(offset)
+      offset = lost.offset
+      await write(lost.bytes)
+      continue
+    }
     offset += bytes.length
     await write(bytes)
   }

@@ -1,10 +1,10 @@
-import { SpoolRecord } from "../../lib/contracts/agentctl/protocol"
 import { DURATIONS } from "../../lib/host/durations"
 import { killPoint } from "../../lib/host/kill-point"
 import { type AgentctlClient, DaemonRefused, readLineBatches } from "../executors"
 import type { Logger } from "../platform/logger"
 import type { Ingest } from "./ingest"
 import { Fenced, type Owned } from "./ownership"
+import { toRecords } from "./spool-lines"
 
 /** Acknowledging every record would double the calls; a daemon only needs it to cut its file now and then. */
 const ACK_INTERVAL_MS = 1_000
@@ -53,9 +53,11 @@ export function startSpoolReader(options: {
     // Without this a stopped daemon would look idle for ever.
     stream.setTimeout(DURATIONS.streamSilenceMs, () => stream.destroy(new Error("agentctl fell silent")))
     let header = true
+    let last = n
     for await (const lines of readLineBatches(stream)) {
-      const records = lines.slice(header ? 1 : 0).map(parseLine)
+      const records = toRecords(lines.slice(header ? 1 : 0), last)
       header = false
+      last = Math.max(last, records.at(-1)?.n ?? 0)
       await ingest.take(records)
       settleWaiters()
       scheduleAck()
@@ -102,11 +104,3 @@ export function startSpoolReader(options: {
   }
 }
 export type SpoolReader = ReturnType<typeof startSpoolReader>
-
-/** A kind this build does not know comes from a newer daemon: its place is kept, the rest is read on. */
-function parseLine(line: string): SpoolRecord {
-  const value = JSON.parse(line) as { n: number; ts: string }
-  const parsed = SpoolRecord.safeParse(value)
-  if (parsed.success) return parsed.data
-  return { n: value.n, ts: value.ts, kind: "agent.update", run_id: null, update: value }
-}

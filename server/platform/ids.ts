@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto"
 
-/** Sortable by time of making, so that logs and index pages stay in order; the rest is random. */
+/** Sortable by time of making, so that logs and index pages stay in order; the rest is random. `madeAt` in lib/contracts/ids.ts reads it. */
 const make = (prefix: string) => `${prefix}_${Date.now().toString(36)}${randomBytes(8).toString("hex")}`
 
 export const ids = {

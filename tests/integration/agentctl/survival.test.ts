@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import type { DaemonSession, SpoolRecord } from "../../../lib/contracts/agentctl/protocol"
@@ -228,14 +228,17 @@ test("one session whose spool cannot be opened holds up neither the others nor t
   await first.ready("sess_good")
   await first.kill()
   const spool = join(dataDir, "sessions/sess_bad.messages.jsonl")
+  const kept = readFileSync(spool)
   rmSync(spool)
-  mkdirSync(spool)
+  symlinkSync(spool, spool)
   const second = await start()
   expect(await second.events("sess_good").until("agent.exited")).toMatchObject({ cause: "predecessor_died" })
   expect((await second.call("GET", "/sessions/sess_bad")).status).toBe(500)
   const listed = (await second.call<{ session_id: string }[]>("GET", "/sessions")).body
   expect(listed.map((s) => s.session_id)).toEqual(["sess_good"])
-  rmSync(spool, { recursive: true })
+  // Its records were left alone: they are there again with the file.
+  rmSync(spool)
+  writeFileSync(spool, kept)
   expect((await second.call("GET", "/sessions/sess_bad")).status).toBe(200)
 })
 
