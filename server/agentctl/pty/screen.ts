@@ -1,5 +1,5 @@
 import { SerializeAddon } from "@xterm/addon-serialize"
-import { Terminal } from "@xterm/headless"
+import { type IBuffer, Terminal } from "@xterm/headless"
 import { drawableLength } from "./sequence-cut"
 
 /** Lines above the screen that a snapshot holds; what is older is paged from the scrollback. */
@@ -19,6 +19,11 @@ interface Core {
     decPrivateModes: { cursorStyle?: string | undefined; cursorBlink?: boolean | undefined }
   }
   coreMouseService: { activeEncoding: string }
+}
+
+/** Its public form knows only the normal buffer. */
+interface RangeSerializer {
+  _serializeBufferByRange(terminal: Terminal, buffer: IBuffer, range: { start: number; end: number }, keepCursor: boolean): string
 }
 
 /** The screen of one terminal as its bytes have drawn it so far. */
@@ -93,18 +98,15 @@ export class Screen {
     let text = `\x1bc${this.serializer.serialize({ scrollback: SNAPSHOT_LINES })}`
     const { originMode } = this.terminal.modes
     const region = buffer.scrollTop !== 0 || buffer.scrollBottom !== rows - 1
-    // A line filled to its end waits for the next character to wrap; moving the cursor would forget that.
-    const saved = buffer.x < cols && (buffer.savedX > 0 || buffer.savedY > 0)
-    const stops = buffer.x < cols ? tabStops(buffer.tabs, cols) : ""
-    text += stops
-    if (saved) {
+    text += tabStops(buffer.tabs, cols)
+    if (buffer.savedX > 0 || buffer.savedY > 0) {
       const save = `${cursorTo(buffer.savedY - buffer.ybase, Math.min(buffer.savedX, cols - 1))}\x1b7`
       text += originMode ? `\x1b[?6l${save}\x1b[?6h` : save
     }
     if (region) text += `\x1b[${buffer.scrollTop + 1};${buffer.scrollBottom + 1}r`
     // All of these moved the cursor; and the serialiser, counting back from a line filled to its end, leaves it one column off.
-    if (buffer.x < cols || region || originMode)
-      text += cursorTo(originMode ? buffer.y - buffer.scrollTop : buffer.y, Math.min(buffer.x, cols - 1))
+    const row = originMode ? buffer.y - buffer.scrollTop : buffer.y
+    text += buffer.x < cols ? cursorTo(row, buffer.x) : this.fullLine(row)
     if (coreService.isCursorHidden) text += "\x1b[?25l"
     const { cursorStyle, cursorBlink } = coreService.decPrivateModes
     const style = { block: 1, underline: 3, bar: 5 }[cursorStyle ?? ""]
@@ -114,6 +116,31 @@ export class Screen {
     text += characterSets(_charsetService)
     if (this.title) text += `\x1b]0;${this.title}\x07`
     return Buffer.from(text, "utf8")
+  }
+
+  /**
+   * The cursor's line once more: it is filled to its end, and the next character wraps. No movement of the cursor leads there, only a
+   * character in the last column does.
+   */
+  private fullLine(row: number): string {
+    const { cols, modes } = this.terminal
+    const { active } = this.terminal.buffer
+    const at = active.baseY + active.cursorY
+    const line = active.getLine(at)
+    const last = line?.getCell(cols - 1)
+    if (!last?.getChars() && last?.getWidth() !== 0) {
+      // Erased since, and the cursor stayed.
+      const isBlank = line?.translateToString(true) === ""
+      return `${cursorTo(row, cols - 1)} ${isBlank ? "\x1b[2K" : ""}`
+    }
+    const drawn = (this.serializer as unknown as RangeSerializer)._serializeBufferByRange(
+      this.terminal,
+      active,
+      { start: at, end: at },
+      true,
+    )
+    const redrawn = `${cursorTo(row, 0)}\x1b[0m${drawn}`
+    return modes.insertMode ? `\x1b[4l${redrawn}\x1b[4h` : redrawn
   }
 
   dispose(): void {

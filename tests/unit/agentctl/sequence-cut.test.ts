@@ -61,7 +61,7 @@ test("a cursor that was moved below a line filled to its end is where it was mov
 
 test.each([
   // Lines that are filled to their end wrap, and scroll.
-  { cols: 20, output: pieces() },
+  { cols: 20, output: pieces("\x1b7", "\x1b8") },
   { cols: 100, output: pieces("\x1b7", "\x1b8", "\x1b[?1049l") },
 ])(
   "a snapshot taken anywhere, followed by the raw output after it, gives the screen of all the output, $cols wide",
