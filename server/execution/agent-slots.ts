@@ -13,13 +13,13 @@ type Running = PlacedExecutor &
   Pick<Session, "user_id" | "agent"> & { idle: boolean }
 type Read = Omit<Running, "idle"> & Pick<Session, "owner_boot_id"> & { idle: number | bigint | boolean }
 
-/** Idle longest first. */
+/** Idle longest first. What became of an agent whose executor cannot be reached is not known: counted, it might hold its place for ever. */
 const RUNNING = `SELECT e."session_id", e."runtime", e."place_id", e."agentctl_instance_id", e."supports_session_resume", e."resume_token",
     s."user_id", s."agent", s."owner_boot_id",
     (s."state" = 'WAITING_FOR_INPUT' AND s."open_run_id" IS NULL AND s."open_waits" = 0 AND NOT EXISTS (
       SELECT 1 FROM "prompts" p WHERE p."session_id" = s."id" AND p."state" IN ('queued', 'held'))) AS "idle"
   FROM "executors_running" e JOIN "sessions" s ON s."id" = e."session_id"
-  WHERE e."agent_execution_id" > '' ORDER BY COALESCE(s."active_at", s."created_at")`
+  WHERE e."agent_execution_id" > '' AND e."status" IN ('ready', 'starting') ORDER BY COALESCE(s."active_at", s."created_at")`
 
 const LETS_GO: ReadonlySet<EventKind> = new Set<EventKind>(["agent.exited", "executor.stopped", "executor.deleted", "prompt.withdrawn"])
 /** Frees an agent's place, or makes its session one that may give up its agent. */

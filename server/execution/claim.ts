@@ -50,5 +50,12 @@ export function createClaims(deps: ExecutionDeps) {
     return executor !== null && deps.executors[runtime as Runtime].isHere(executor)
   }
 
-  return { owned, own }
+  /** Nobody else acts for it, and this server can. Asked before acting on a notice, which every server hears. */
+  async function isForUs(session: Session): Promise<boolean> {
+    const { owner_boot_id: owner } = session
+    if (owner === deps.boot_id) return true
+    return (owner === null || !(await deps.isBootAlive(owner))) && (await isHere(session))
+  }
+
+  return { owned, own, isForUs }
 }

@@ -36,7 +36,7 @@ export type Stopped = "stopped" | "nothing_ran" | "not_yet"
 /** The one thing that starts, feeds and stops agents: at most one run per session, one job at a time per session. */
 export function createCoordinator(deps: ExecutionDeps) {
   const queue = createKeyedQueue()
-  const { owned, own } = createClaims(deps)
+  const { owned, own, isForUs } = createClaims(deps)
   let closed = false
   const slots = createAgentSlots<PumpOptions>({
     ...deps,
@@ -212,6 +212,7 @@ export function createCoordinator(deps: ExecutionDeps) {
     if (delivery === "accepted") return
     // No answer is no refusal: whether the agent has it is for reconciliation to find out.
     if (delivery === "unreachable") return retryLater(live)
+    if (delivery === "heard_before") return interruptAsUncertain(live)
     await closeOpenRun(deps, live, {
       kind: "run.failed",
       run_id,
@@ -233,10 +234,10 @@ export function createCoordinator(deps: ExecutionDeps) {
     heard: (sessionId: string, ask: PumpOptions | null) => {
       if (owned.has(sessionId)) return poke(sessionId, ask ?? {})
       if (!ask) return
-      // A session made here and not touched since is ours by its row alone; nobody else may act for it.
+      // Made here and not touched since, or at this place and left by a server that is gone: nobody else may act for it.
       settle(sessionId, async () => {
-        const row = await deps.db.session.findUnique({ where: { id: sessionId }, select: { owner_boot_id: true } })
-        if (row?.owner_boot_id === deps.boot_id) await pumpNow(sessionId, ask)
+        const row = await deps.db.session.findUnique({ where: { id: sessionId } })
+        if (row && (await isForUs(row))) await pumpNow(sessionId, ask)
       })
     },
     /** A wake-up under way is not tried again when its present try fails; one that waits for a person to sign in fails now. */

@@ -28,6 +28,7 @@ export function createReach(deps: ReachDeps) {
 
   return async function reach(session: Session): Promise<Place> {
     let { executor, client } = await find(session)
+    if (!deps.executors[executor.runtime as Runtime].isHere(executor)) throw onOtherServer()
     if (!client && executor.status === "ready") {
       await deps.recover(session.id)
       ;({ executor, client } = await find(session))
@@ -75,6 +76,8 @@ const WHY: Record<string, string> = {
 /** `ready` in the journal, and no daemon of that name answers. */
 const isUnreachable = ({ status, error_code }: ExecutorRunning) =>
   status === "ready" || (status === "error" && error_code === "unreachable")
+const onOtherServer = () =>
+  new AppError("EXECUTOR_UNREACHABLE", "The files and terminals of this session are on another server. Messages reach it from here.", {})
 const notUsable = (executor: ExecutorRunning) => {
   const { status, error_message } = executor
   if (isUnreachable(executor)) return executorUnreachable()

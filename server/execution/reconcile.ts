@@ -282,7 +282,9 @@ function settledState(state: SessionState, now: { running: boolean; ready: boole
 }
 
 /** What is known of the session cannot be read, or not be written: the daemon is not to blame, and waiting alone does not mend it. */
-const isDamage = (error: unknown) => [SyntaxError, TypeError, RangeError, ZodError, StoreRefused].some((kind) => error instanceof kind)
+const isDamage = (error: unknown) =>
+  [SyntaxError, TypeError, RangeError, ZodError, StoreRefused].some((kind) => error instanceof kind) ||
+  (error instanceof DaemonRefused && error.code === "INTERNAL")
 
 /** Reconciling failed: said of the session, until a later try succeeds. */
 export const markFailed = (deps: ExecutionDeps, live: Live, error: unknown): Promise<void> =>

@@ -33,6 +33,10 @@ export function startSpoolReader(options: {
       return false
     })
   }
+  /** A heartbeat comes when the daemon has sent all it has. Records that damage has swallowed would be waited for until the next one. */
+  const settleAll = () => {
+    for (const waiter of waiters.splice(0)) waiter.resolve()
+  }
   const scheduleAck = () => {
     ackTimer ??= setTimeout(() => {
       ackTimer = null
@@ -54,7 +58,7 @@ export function startSpoolReader(options: {
     stream.setTimeout(DURATIONS.streamSilenceMs, () => stream.destroy(new Error("agentctl fell silent")))
     let header = true
     let last = n
-    for await (const lines of readLineBatches(stream)) {
+    for await (const lines of readLineBatches(stream, settleAll)) {
       const records = toRecords(lines.slice(header ? 1 : 0), last)
       header = false
       last = Math.max(last, records.at(-1)?.n ?? 0)
@@ -90,7 +94,7 @@ export function startSpoolReader(options: {
   return {
     client,
     endRun: ingest.endRun,
-    /** Settles when everything up to `n` is in the journal. */
+    /** Settles when everything up to `n` is in the journal, as far as it can still be read. */
     caughtUpTo: (n: number) =>
       new Promise<void>((resolve, reject) => {
         waiters.push({ n, resolve, reject })

@@ -89,6 +89,21 @@ describe.each(DATABASES)("damaged spools on %s", (database) => {
     ).toBeLessThan(20)
   })
 
+  test("records swallowed by damage at the end of a living daemon's spool are not waited for", async () => {
+    const { task, session } = await rewake.createTask("remember fig")
+    await rewake.waitForRuns(session.id, 1)
+    await rewake.append(task.id, "count 40 10")
+    await rewake.waitForEvent(session.id, (event) => event.kind === "message.delta" && event.content.includes("5"), "some numbers")
+    await rewake.kill9()
+    const file = spoolOf(session.id)
+    await waitUntil(() => readFileSync(file, "utf8").split('"kind":"turn.ended"').length === 3, "the end of the second turn")
+    overwriteLastLines(file, 3)
+    await rewake.boot()
+    expect(endsOf(await rewake.waitForRuns(session.id, 2))).toHaveLength(2)
+    await rewake.append(task.id, "recall")
+    expect(agentText(await rewake.waitForRuns(session.id, 3))).toContain("fig")
+  })
+
   test("a spool cut by somebody else while the daemon lives keeps no session from being decided", async () => {
     const { session } = await rewake.createTask("remember fig")
     await rewake.waitForRuns(session.id, 1)
@@ -101,6 +116,17 @@ describe.each(DATABASES)("damaged spools on %s", (database) => {
     expect(agentText(await rewake.waitForRuns(session.id, 2))).toContain("I remember: fig")
   })
 })
+
+/** With one line of garbage in place of them all, their ends included. */
+function overwriteLastLines(file: string, count: number) {
+  const bytes = readFileSync(file)
+  let start = bytes.length
+  for (let line = 0; line <= count; line++) start = bytes.lastIndexOf(10, start - 1)
+  const garbage = Buffer.alloc(bytes.length - start - 2, "%")
+  const fd = openSync(file, "r+")
+  writeSync(fd, garbage, 0, garbage.length, start + 1)
+  closeSync(fd)
+}
 
 function overwriteLineAfter(file: string, offset: number) {
   const bytes = readFileSync(file)

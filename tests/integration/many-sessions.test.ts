@@ -22,6 +22,8 @@ describe.each(DATABASES)("%s with thousands of sessions whose executors are not 
   async function insertSessions(): Promise<void> {
     const place = rewake.sqlPlace()
     const [admin] = await readRows(place, "SELECT id FROM users LIMIT 1")
+    // Owned by the running server: its sweep would otherwise recover each of them.
+    const [boot] = await readRows(place, "SELECT id FROM boots WHERE ended_at IS NULL ORDER BY started_at DESC LIMIT 1")
     const owner = String(admin?.id)
     await runSql(
       place,
@@ -30,8 +32,9 @@ describe.each(DATABASES)("%s with thousands of sessions whose executors are not 
     )
     await runSql(
       place,
-      `INSERT INTO sessions (id, task_id, user_id, agent, runtime, created_at, updated_at, state, active_at)
-       ${NUMBERS} SELECT 'sess_many' || n, ${FIRST_TASK} + n, '${owner}', 'demo', 'standalone', '${LONG_AGO}', '${LONG_AGO}', 'WAITING_FOR_INPUT', '${LONG_AGO}' FROM numbers`,
+      `INSERT INTO sessions (id, task_id, user_id, agent, runtime, created_at, updated_at, state, active_at, owner_boot_id)
+       ${NUMBERS} SELECT 'sess_many' || n, ${FIRST_TASK} + n, '${owner}', 'demo', 'standalone', '${LONG_AGO}', '${LONG_AGO}', 'WAITING_FOR_INPUT', '${LONG_AGO}',
+         '${boot?.id}' FROM numbers`,
     )
     await runSql(
       place,

@@ -1,3 +1,5 @@
+import { renameSync, rmSync, symlinkSync } from "node:fs"
+import { join } from "node:path"
 import { afterEach, describe, expect, test } from "vitest"
 import type { SessionEvent } from "../../lib/contracts/events"
 import type { SessionStatusReport } from "../../lib/contracts/status"
@@ -45,6 +47,34 @@ describe("an executor that does not answer is abandoned", () => {
     if (stopped !== null) process.kill(stopped, "SIGCONT")
     stopped = null
   }
+
+  test("a session whose spool cannot be opened says so instead of RUNNING, and its run can be abandoned", async () => {
+    rewake = await start()
+    const healthy = await rewake.createTask("remember medlar")
+    await rewake.waitForRuns(healthy.session.id, 1)
+    const { session } = await rewake.createTask("hang")
+    await rewake.waitForEvent(session.id, (event) => event.kind === "message.delta", "the agent at work")
+    const { pid } = rewake.daemon()
+    await rewake.kill9()
+    process.kill(pid, "SIGKILL")
+    const spool = join(rewake.dataDir, "sessions", `${session.id}.messages.jsonl`)
+    renameSync(spool, `${spool}.kept`)
+    symlinkSync(spool, spool)
+    await rewake.boot()
+
+    const log = await rewake.waitForEvent(session.id, (event) => event.kind === "executor.error", "the reason")
+    expect(kinds(log, "executor.error")).toMatchObject([{ reason: "not_reconciled" }])
+    expect(kinds(log, "run.interrupted")).toEqual([])
+    expect(await status(session.id)).toMatchObject({ state: "ERROR" })
+    expect((await abandon(session.id)).status).toBe(202)
+    expect(kinds(await rewake.waitForRuns(session.id, 1), "run.interrupted")).toMatchObject([{ reason: "abandoned" }])
+    await rewake.append(healthy.task.id, "recall")
+    expect(agentText(await rewake.waitForRuns(healthy.session.id, 2))).toContain("medlar")
+
+    rmSync(spool)
+    renameSync(`${spool}.kept`, spool)
+    await waitUntil(async () => (await status(session.id)).state === "WAITING_FOR_INPUT", "the session to recover by itself")
+  })
 
   test("[3][7] its run is interrupted once, nothing starts in its place, and when it comes back it is told to stop", async () => {
     rewake = await start()

@@ -73,5 +73,15 @@ describe("two servers over one PostgreSQL, each with its own data folder and dae
     await second.append(task.id, "recall")
     expect(agentText(await second.waitForRuns(session.id, 2))).toContain("medlar")
     expect(await statusOf(session.id)).toMatchObject({ executor_status: "ready", on_other_server: false, resume_reason: "already_running" })
+
+    await first.api("POST", `/api/v1/sessions/${session.id}/stop`, {})
+    await first.waitForEvent(session.id, (event) => event.kind === "agent.exited", "the agent's end")
+    await first.restart()
+    await second.api("POST", `/api/v1/sessions/${session.id}/resume`, {})
+    await second.waitForEvent(
+      session.id,
+      (event) => event.kind === "agent.started" && event.strategy !== "new",
+      "the agent, resumed by its own server",
+    )
   })
 })

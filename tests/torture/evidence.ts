@@ -52,14 +52,14 @@ export type Evidence = {
   /** What agents with a memory of their own wrote down of what they were told, in any of their conversations. */
   heard: string[]
   processes: OurProcess[]
-  daemonPid: number | null
+  daemonPids: readonly number[]
 }
 
 export async function gather(world: World): Promise<Evidence> {
   const sessions: SessionEvidence[] = []
   for (const session of world.sessions) sessions.push(await gatherSession(world, session))
   const { place } = world
-  return { world, sessions, heard: heardByAgents(place.dataDir), processes: place.processes(), daemonPid: place.daemonPid() }
+  return { world, sessions, heard: place.folders.flatMap(heardByAgents), processes: place.processes(), daemonPids: place.daemonPids() }
 }
 
 async function gatherSession(world: World, session: WorldSession): Promise<SessionEvidence> {
@@ -74,7 +74,7 @@ async function gatherSession(world: World, session: WorldSession): Promise<Sessi
     events: await db.sessionEvent.findMany({ where: { session_id }, orderBy: { seq: "asc" } }),
     archive: await db.archive.findFirst({ where: { session_id, state: "ready" }, orderBy: { created_at: "desc" } }),
   }
-  const folder = join(place.dataDir, "sessions")
+  const folder = join(place.folderOf(session_id), "sessions")
   const log = await place.server(0).events(session_id)
   return {
     name: `${world.nameOf(session_id)} (${session.agent}, ${session_id})`,

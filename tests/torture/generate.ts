@@ -1,12 +1,25 @@
 import { KILL_POINTS, type KillPoint } from "../../lib/host/kill-point"
 import { createRandom, type Random } from "./random"
-import { AGENTS, type AgentName, isFault, type Moment, type PersonStep, type Schedule, type Setting, type Step, type Who } from "./schedule"
+import {
+  AGENTS,
+  type AgentName,
+  hasTwoServers,
+  isFault,
+  type Moment,
+  type PersonStep,
+  type Schedule,
+  type Setting,
+  type Step,
+  type Who,
+} from "./schedule"
 
 const POINTS: readonly KillPoint[] = [...KILL_POINTS.server, ...KILL_POINTS.daemon]
+const WITHOUT_TERMINALS = POINTS.filter((point) => !/^(worker|pty)\./.test(point))
 const SETTINGS = [
   [7, "sqlite"],
   [2, "postgresql"],
   [1, "two servers"],
+  [1, "separate places"],
   [3, "expiring"],
 ] as const satisfies readonly (readonly [number, Setting])[]
 
@@ -32,7 +45,7 @@ function createWriter(seed: number, random: Random, setting: Setting) {
   let clients = 0
   const sent: { text: string; client_id: string; session: number }[] = []
   const word = () => `w${seed}n${++words}`
-  const at = () => ({ session: random.below(Math.max(sessions, 1)), via: setting === "two servers" ? random.below(2) : 0 })
+  const at = () => ({ session: random.below(Math.max(sessions, 1)), via: hasTwoServers(setting) ? random.below(2) : 0 })
 
   const count = () => `count ${random.between(5, 60)} ${random.pick([0, 5, 10, 20, 40])} ${word()}`
   const runs = () => `run echo ${word()} >> heard.txt`
@@ -60,7 +73,9 @@ function createWriter(seed: number, random: Random, setting: Setting) {
     return { do: "create", via: at().via, agent, text: text() }
   }
   const expiring = setting === "expiring"
-  const overNetwork = setting === "postgresql" || setting === "two servers"
+  const overNetwork = setting === "postgresql" || hasTwoServers(setting)
+  // A terminal is reached at the server of its place only.
+  const terminals = setting !== "separate places"
   const freeze = (ms: number): Step => ({ do: "freeze daemon", ms })
   const openTab = (): Step => ({ do: "open tab", ...at() })
 
@@ -91,7 +106,7 @@ function createWriter(seed: number, random: Random, setting: Setting) {
       [1, () => ({ do: "go back", ...at() })],
       [2, () => ({ do: "edit", ...at(), nth: random.below(3), text: text() })],
       [1, () => ({ do: "withdraw", ...at(), nth: random.below(3) })],
-      [2, () => useTerminal()],
+      [terminals ? 2 : 0, () => useTerminal()],
     ])()
 
   const atTerminal = (where = at()) => ({ ...where, terminal: random.below(3) })
@@ -132,8 +147,8 @@ function createWriter(seed: number, random: Random, setting: Setting) {
       [2, () => [{ do: "together", steps: Array.from({ length: random.between(2, 4) }, act) }]],
       [1, () => (sessions < 4 ? [addSession()] : [act()])],
       [1, () => (sessions < 4 ? [create()] : [act()])],
-      [2, () => newTerminal()],
-      [4, () => [useTerminal()]],
+      [terminals ? 2 : 0, () => newTerminal()],
+      [terminals ? 4 : 0, () => [useTerminal()]],
       [expiring ? 5 : 0, () => putAway()],
     ])()
   }
@@ -178,8 +193,8 @@ function createWriter(seed: number, random: Random, setting: Setting) {
           ),
         ],
       ],
-      [3, () => terminalFault()],
-      [10, () => atPoint(random.pick(expiring && random.chance(0.6) ? KILL_POINTS.put_away : POINTS))],
+      [terminals ? 3 : 0, () => terminalFault()],
+      [10, () => atPoint(random.pick(expiring && random.chance(0.6) ? KILL_POINTS.put_away : terminals ? POINTS : WITHOUT_TERMINALS))],
       [2, () => [kill(["server"]), { do: "kill while starting", via: at().via, ms: random.between(200, 2500) }]],
       [1, () => [freeze(random.between(100, 1500)), ...(random.chance(0.5) ? [kill(["server"], { ms: 0 })] : [])]],
       // A first message that finds the daemon silent, for longer than it is looked at.

@@ -253,10 +253,10 @@ async function damageRow(world: World, session: WorldSession | null, nth: number
 /** All of them in one go: nobody may see the others die and write about it. */
 async function killNow(world: World, who: readonly Who[], session: WorldSession | null, via: number): Promise<void> {
   const { place } = world
-  const daemon = who.includes("daemon") ? place.daemonPid() : null
-  const daemonPid = place.daemonPid()
+  const daemon = who.includes("daemon") ? place.daemonPid(via) : null
+  const daemons = place.daemonPids()
   const agents = who.includes("agent")
-    ? place.processes().filter((one) => one.parent === daemonPid && one.session_id === (session?.id ?? "") && one.worker_id === null)
+    ? place.processes().filter((one) => daemons.includes(one.parent) && one.session_id === (session?.id ?? "") && one.worker_id === null)
     : []
   const server = who.includes("server") && place.isUp(via) ? place.server(via) : null
   const gone = server?.kill9()

@@ -8,7 +8,7 @@ import { ARMED_FILE, type Armed, FIRED_FILE, type Fired } from "../replacements/
 import { type Answer, Rewake } from "../support/server"
 import { TERMINAL_ENV } from "../support/terminal"
 import { waitUntil } from "../support/wait-until"
-import type { Setting } from "./schedule"
+import { hasTwoServers, type Setting } from "./schedule"
 
 /** A call that takes longer hangs. */
 const CALL_LIMIT_MS = 40_000
@@ -43,9 +43,11 @@ export class Place {
       armed: true,
       env,
       proxied,
-      ...(setting === "two servers" ? { durations: SHORT_LEASE } : {}),
+      ...(hasTwoServers(setting) ? { durations: SHORT_LEASE } : {}),
     })
-    const servers = setting === "two servers" ? [first, await first.secondServer()] : [first]
+    const servers = [first]
+    if (setting === "two servers") servers.push(await first.secondServer())
+    if (setting === "separate places") servers.push(await first.serverElsewhere())
     const db = await openDatabase(
       first.database.url ? { kind: "postgresql", url: first.database.url } : { kind: "sqlite", file: join(first.dataDir, "rewake.db") },
     )
@@ -130,10 +132,20 @@ export class Place {
     return existsSync(join(this.dataDir, FIRED_FILE))
   }
 
+  /** One for each place. */
+  get folders(): string[] {
+    return [...new Set(this.servers.map(({ dataDir }) => dataDir))]
+  }
+  /** Whose daemon keeps the session; the first, where none has heard of it yet. */
+  folderOf(sessionId: string): string {
+    return this.folders.find((folder) => existsSync(join(folder, "sessions", `${sessionId}.messages.jsonl`))) ?? this.dataDir
+  }
+
+  daemonPids = (): number[] => this.servers.flatMap((_, via) => this.daemonPid(via) ?? [])
   /** The published daemon, if it is that one and it lives. */
-  daemonPid(): number | null {
+  daemonPid(via = 0): number | null {
     try {
-      const { pid, start_time } = this.server(0).daemon()
+      const { pid, start_time } = this.server(via).daemon()
       return isSameProcess(pid, start_time) ? pid : null
     } catch {
       return null
@@ -171,8 +183,15 @@ export class Place {
   daemonSession = (id: string) => this.askDaemon<DaemonSession>(`/sessions/${id}`)
   daemonTerminals = async (id: string) => (await this.askDaemon<{ ptys: PtyState[] }>(`/sessions/${id}/ptys`))?.ptys ?? []
   private async askDaemon<T>(path: string): Promise<T | null> {
+    for (const server of this.servers) {
+      const answer = await this.askDaemonOf<T>(server, path)
+      if (answer) return answer
+    }
+    return null
+  }
+  private async askDaemonOf<T>(server: Rewake, path: string): Promise<T | null> {
     try {
-      const { endpoint, secret } = this.server(0).daemon()
+      const { endpoint, secret } = server.daemon()
       const response = await fetch(`${endpoint}${path}`, {
         headers: { authorization: `Bearer ${secret}` },
         signal: AbortSignal.timeout(5_000),
@@ -185,13 +204,13 @@ export class Place {
 
   /** Everything agentctl of this folder started, and agentctl itself, by what their environment says. */
   processes(): OurProcess[] {
-    const mark = `REWAKE_DATA_DIR=${this.dataDir}`
+    const marks = this.folders.map((folder) => `REWAKE_DATA_DIR=${folder}`)
     return readdirSync("/proc")
       .filter((name) => /^\d+$/.test(name))
       .flatMap((name) => {
         try {
           const environment = readFileSync(`/proc/${name}/environ`, "latin1").split("\0")
-          if (!environment.includes(mark)) return []
+          if (!marks.some((mark) => environment.includes(mark))) return []
           const stat = readFileSync(`/proc/${name}/stat`, "utf8")
           const [state, parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
           if (state === "Z" || state === "X") return []
@@ -208,10 +227,9 @@ export class Place {
 
   /** The log of the daemon's mistakes that only its outermost net caught. */
   daemonMistakes(): string[] {
-    const file = join(this.dataDir, "logs", "agentctl.log")
-    if (!existsSync(file)) return []
-    return readFileSync(file, "utf8")
-      .split("\n")
+    const logs = this.folders.map((folder) => join(folder, "logs", "agentctl.log")).filter((file) => existsSync(file))
+    return logs
+      .flatMap((file) => readFileSync(file, "utf8").split("\n"))
       .filter((line) => /"event":"(daemon\.uncaught|daemon\.unhandled)"/.test(line))
   }
 
@@ -222,7 +240,7 @@ export class Place {
     await this.db.$disconnect()
     if (options.keep)
       for (const [nth, server] of this.servers.entries()) writeFileSync(join(this.dataDir, `server-${nth}.log`), server.output)
-    for (const server of this.servers.slice(1)) await server.kill9()
+    for (const server of this.servers.slice(1)) await (server.dataDir === this.dataDir ? server.kill9() : server.stop(options))
     await this.server(0).stop(options)
   }
 }

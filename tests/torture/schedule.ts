@@ -6,8 +6,12 @@ import type { KillPoint } from "../../lib/host/kill-point"
  */
 export const AGENTS = ["demo", "demo-inject", "demo-forgetful"] as const
 export type AgentName = (typeof AGENTS)[number]
-/** `expiring`: SQLite, tasks that expire after two seconds and a reaper that looks every second. */
-export type Setting = "sqlite" | "postgresql" | "two servers" | "expiring"
+/**
+ * `expiring`: SQLite, tasks that expire after two seconds and a reaper that looks every second. `separate places`: two servers over one
+ * PostgreSQL, each with a data folder and a daemon of its own.
+ */
+export type Setting = "sqlite" | "postgresql" | "two servers" | "separate places" | "expiring"
+export const hasTwoServers = (setting: Setting) => setting === "two servers" || setting === "separate places"
 export type Who = "server" | "daemon" | "agent"
 
 /** When a fault strikes: after so many pieces of text, or so many milliseconds. */

@@ -4,20 +4,23 @@ import type { Evidence, Finding, SessionEvidence } from "../evidence"
 import { fateOf } from "./delivery"
 
 /** [5] One agent at a time: in the log, among the processes, and with an owner. */
-export function checkProcesses({ world, sessions, processes, daemonPid }: Evidence): Finding[] {
+export function checkProcesses({ world, sessions, processes, daemonPids }: Evidence): Finding[] {
   const findings: Finding[] = []
   const finding = (invariant: string, where: string, expected: string, found: string) =>
     findings.push({ invariant, where, expected, found })
   const daemons = processes.filter(({ command, session_id }) => session_id === null && command.includes("agentctl.mjs"))
-  if (daemons.length > 1) finding("5 one daemon per folder", "processes", "one", daemons.map(({ pid }) => pid).join(", "))
+  if (daemons.length > world.place.folders.length)
+    finding("5 one daemon per folder", "processes", "one", daemons.map(({ pid }) => pid).join(", "))
   const agentsOf = processes.filter(({ worker_id }) => worker_id === null)
   for (const { pid, parent, session_id, command } of agentsOf) {
-    const owned = isUnder(pid, daemonPid, processes)
+    const owned = daemonPids.some((daemon) => isUnder(pid, daemon, processes))
     if (session_id !== null && !owned)
-      finding("5 no agent without an owner", session_id, `a child of daemon ${daemonPid}`, `${pid} (parent ${parent}) ${command}`)
+      finding("5 no agent without an owner", session_id, `a child of daemon ${daemonPids}`, `${pid} (parent ${parent}) ${command}`)
   }
   for (const { name, session, daemon, status, spool, log } of sessions) {
-    const agents = agentsOf.filter(({ session_id, parent }) => session_id === session.id && parent === daemonPid).map(({ pid }) => pid)
+    const agents = agentsOf
+      .filter(({ session_id, parent }) => session_id === session.id && daemonPids.includes(parent))
+      .map(({ pid }) => pid)
     const ready = daemon?.agent?.state === "ready" ? daemon.agent.pid : null
     if (agents.length > 1 || (agents[0] ?? null) !== ready)
       finding("5 one agent per session", name, `the daemon's: ${ready}`, agents.join(", ") || "none")
@@ -43,7 +46,7 @@ export function checkProcesses({ world, sessions, processes, daemonPid }: Eviden
   return findings
 }
 
-function isUnder(pid: number, root: number | null, processes: Evidence["processes"]): boolean {
+function isUnder(pid: number, root: number, processes: Evidence["processes"]): boolean {
   for (let at = processes.find((one) => one.pid === pid); at; at = processes.find((one) => one.pid === at?.parent))
     if (at.pid === root) return true
   return false

@@ -97,16 +97,16 @@ const mayHaveEnded = (world: World, { id }: WorldTerminal) =>
   world.typed.some(({ worker_id, line }) => worker_id === id && line === "exit")
 
 /** A shell whose daemon died goes with it; the jobs it had started may stay for as long as the terminal is open. */
-export function checkTerminalProcesses({ sessions, processes, daemonPid }: Evidence): Finding[] {
+export function checkTerminalProcesses({ sessions, processes, daemonPids }: Evidence): Finding[] {
   return sessions.flatMap(({ name, session, closed, rows }) =>
     session.terminals.flatMap(({ id, looker }): Finding[] => {
       const own = processes.filter(({ worker_id }) => worker_id === id)
       const shells = own.filter(({ command }) => !command.startsWith("sleep "))
       const gone = closed.has(id) || rows.executor.status === "deleted"
-      const right = gone ? own.length === 0 : shells.length <= 1 && shells.every(({ parent }) => parent === daemonPid)
+      const right = gone ? own.length === 0 : shells.length <= 1 && shells.every(({ parent }) => daemonPids.includes(parent))
       const missing = !gone && looker?.state === "live" && shells.length === 0
       if (right && !missing) return []
-      const expected = gone ? "no process" : `one child of daemon ${daemonPid}`
+      const expected = gone ? "no process" : `one child of daemon ${daemonPids}`
       const found = own.map(({ pid, parent, command }) => `${pid} (parent ${parent}) ${command}`).join("; ") || "none"
       return [{ invariant: PROCESSES, where: `${name}, terminal ${id}`, expected, found }]
     }),

@@ -22,7 +22,7 @@ describe("schedules", () => {
     const faults = ["kill", "arm", "kill while starting", "freeze daemon", "close database", "damage row"]
     for (const action of [...byPeople, ...atTerminals, ...faults]) expect(actions).toContain(action)
     expect(steps.filter(({ do: action }) => atTerminals.includes(action)).length).toBeLessThan(steps.length / 3)
-    expect(new Set(many.map(({ setting }) => setting)).size).toBe(4)
+    expect(new Set(many.map(({ setting }) => setting)).size).toBe(5)
     expect(steps.filter(isFault).length).toBeGreaterThan(many.length)
   })
 
