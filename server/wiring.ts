@@ -186,6 +186,8 @@ export async function createServices(options: {
     access,
     coordinator,
     removeArchive: (location) => archives.remove(location),
+    tellDeleted: (taskId) =>
+      void notices.tell({ task_deleted: taskId }).catch((error) => logger.warn({ err: error }, "other servers not told of a deleted task")),
     boot_id: boot.id,
     announce: (userId, taskId) => gateway.announce(userId, taskId),
   })
@@ -237,6 +239,7 @@ export async function createServices(options: {
   }
   notices.listen((notice) => {
     if ("access_changed" in notice) return enforceAccess()
+    if ("task_deleted" in notice) return void sessions.purgeTask(notice.task_deleted)
     const { session_id, head, ask } = notice
     coordinator.heard(session_id, ask ?? null)
     if (head !== undefined) gateway.grewTo(session_id, head).catch((error) => logger.warn({ err: error }, "notice not passed on"))
@@ -252,7 +255,16 @@ export async function createServices(options: {
   }
   const waitSweep = startWaitSweep({ db, coordinator, clock, logger })
   let takeoverSweep: { stop: () => void } | null = null
-  const reaper = createReaper({ db, clock, config, coordinator, store: archives, logger, attachments })
+  const reaper = createReaper({
+    db,
+    clock,
+    config,
+    coordinator,
+    store: archives,
+    logger,
+    attachments,
+    purgeDeletedTasks: sessions.purgeDeletedTasks,
+  })
 
   if (config.admin && !(await people.any())) {
     const trail = audit.trail("first_admin.created", { caller: null, address: null, via: "server" })
@@ -333,9 +345,7 @@ export async function createServices(options: {
       takeoverSweep = startTakeoverSweep(sweepDeps)
       accessSweep.start()
       reaper.start()
-      const deleted = await db.task.findMany({ where: { deleted_at: { not: null } }, select: { id: true } })
-      for (const { id } of deleted)
-        await sessions.purgeTask(id).catch((error) => logger.warn({ task: id, err: error }, "deleted task could not be purged yet"))
+      await sessions.purgeDeletedTasks()
     },
     async close() {
       ready = false

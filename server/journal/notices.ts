@@ -2,12 +2,14 @@ import { randomUUID } from "node:crypto"
 import pg from "pg"
 
 /**
- * What one server tells the others: a session's log grew, its owner is asked to act, or users' rights, sign-ins or tokens changed.
+ * What one server tells the others: a session's log grew, its owner is asked to act, users' rights, sign-ins or tokens changed, or a
+ * task was deleted whose sessions are elsewhere.
  * Carries no content; the database does.
  */
 export type Notice =
   | { session_id: string; head?: number; ask?: { wake: boolean; fresh: boolean; sign_in: string | null } }
   | { access_changed: true }
+  | { task_deleted: number }
 export type Notices = {
   /** Says who is speaking, so that a server does not hear itself. */
   origin: string

@@ -6,14 +6,20 @@ import { type Expired, type FindDeps, findExpired } from "./find-expired"
 
 const DAY_MS = 24 * 3_600_000
 
-export type ReaperDeps = FindDeps & { coordinator: Coordinator; store: ArchiveStore; attachments: Attachments; logger: Logger }
+export type ReaperDeps = FindDeps & {
+  coordinator: Coordinator
+  store: ArchiveStore
+  attachments: Attachments
+  logger: Logger
+  purgeDeletedTasks: () => Promise<void>
+}
 
 /** `retryFailed`: also those whose last archive failed and whose next try is not yet due. */
 type RoundOptions = { retryFailed: boolean }
 
 /**
  * Archives expired executors, one after the other, and removes them once the archive is verified; never on an uncertain signal.
- * Its rounds also remove attachments that were uploaded and never sent.
+ * Its rounds also remove attachments that were uploaded and never sent, and what is left of deleted tasks.
  */
 export function createReaper(deps: ReaperDeps) {
   const { logger, config } = deps
@@ -27,6 +33,7 @@ export function createReaper(deps: ReaperDeps) {
   async function once({ retryFailed }: RoundOptions) {
     await finishDeletions(deps)
     await deps.attachments.removeUnused()
+    await deps.purgeDeletedTasks()
     for (const expired of await findExpired(deps)) {
       if (stopped) return
       if (isNext(expired, { retryFailed })) await archiveExpired(deps, expired)

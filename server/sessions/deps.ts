@@ -21,6 +21,8 @@ export type SessionDeps = {
   boot_id: string
   /** A deleted task's archives go with it. */
   removeArchive: (location: string) => Promise<void>
+  /** Other servers remove what is left of it at their places. */
+  tellDeleted: (taskId: number) => void
   /** One change at a time to a session's queue: each reads the places before it takes one. */
   queueTurns: KeyedQueue
   /** The list of this user shows this task; it changed in a way the journal does not tell. */

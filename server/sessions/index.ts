@@ -16,7 +16,7 @@ import { createRepositoryScan } from "./repository-scan"
 import { previewRestore, restoreTask } from "./restore-task"
 import { chooseOptions, readSetup } from "./setup"
 import { stopWork } from "./stop-work"
-import { deleteTask, type ListInput, listTasks, patchTask, purgeTask } from "./tasks"
+import { deleteTask, type ListInput, listTasks, patchTask, purgeDeletedTasks, purgeTask } from "./tasks"
 import { createViews } from "./views"
 import { usableRepository } from "./workspaces"
 
@@ -42,6 +42,7 @@ export function createSessions(given: Omit<SessionDeps, "queueTurns">) {
     patchTask: (person: Person, taskId: number, patch: Parameters<typeof patchTask>[4]) => patchTask(deps, views, person, taskId, patch),
     deleteTask: (person: Person, taskId: number) => deleteTask(deps, person, taskId),
     purgeTask: (taskId: number) => purgeTask(deps, taskId),
+    purgeDeletedTasks: () => purgeDeletedTasks(deps),
     getSession: async (person: Person, sessionId: string) => views.session(await requireSession(deps.db, person, sessionId)),
     status: async (person: Person, sessionId: string) => views.status(await requireSession(deps.db, person, sessionId)),
     hasExpired: (session: Session) => views.hasExpired(session),

@@ -66,28 +66,48 @@ export async function deleteTask(deps: SessionDeps, person: Person, taskId: numb
   const task = await requireTask(deps.db, person, taskId)
   await deps.journal.write([update("tasks", { id: task.id, deleted_at: null }, { deleted_at: deps.clock.now().toISOString() })])
   deps.announce(person.id, task.id)
-  purgeTask(deps, task.id).catch((error) =>
-    deps.logger.warn({ task: task.id, err: error }, "deleted task kept until its executor can be reached"),
-  )
+  void purgeTask(deps, task.id).then((isGone) => {
+    // Its sessions may be at other servers' places.
+    if (!isGone) deps.tellDeleted(task.id)
+  })
 }
 
-export async function purgeTask(deps: SessionDeps, taskId: number): Promise<void> {
-  const sessions = await deps.db.session.findMany({ where: { task_id: taskId }, select: { id: true } })
-  for (const { id } of sessions) {
-    await deps.coordinator.remove(id)
-    const archives = await deps.db.archive.findMany({ where: { session_id: id, location: { not: null } }, select: { location: true } })
-    for (const { location } of archives) if (location) await deps.removeArchive(location)
-    await deps.journal.write([
-      remove("archives", { session_id: id }),
-      remove("session_events", { session_id: id }),
-      remove("prompts", { session_id: id }),
-      remove("attachments", { session_id: id }),
-      remove("review_comments", { session_id: id }),
-      remove("resume_tokens", { session_id: id }),
-      remove("workers", { session_id: id }),
-      remove("executors_running", { session_id: id }),
-      remove("sessions", { id }),
-    ])
+/** Removes what this server can; true when nothing is left. The rest is tried again, here and by the servers that are at its place. */
+export async function purgeTask(deps: SessionDeps, taskId: number): Promise<boolean> {
+  try {
+    const sessions = await deps.db.session.findMany({ where: { task_id: taskId }, select: { id: true } })
+    for (const { id } of sessions) {
+      await purgeSession(deps, id).catch((error) =>
+        deps.logger.warn({ task: taskId, session: id, err: error }, "session of a deleted task kept until its executor can be reached"),
+      )
+    }
+    if ((await deps.db.session.count({ where: { task_id: taskId } })) > 0) return false
+    await deps.journal.write([remove("tasks", { id: taskId })])
+    return true
+  } catch (error) {
+    deps.logger.warn({ task: taskId, err: error }, "deleted task could not be removed yet")
+    return false
   }
-  await deps.journal.write([remove("tasks", { id: taskId })])
+}
+
+export async function purgeDeletedTasks(deps: SessionDeps): Promise<void> {
+  const deleted = await deps.db.task.findMany({ where: { deleted_at: { not: null } }, select: { id: true } })
+  for (const { id } of deleted) await purgeTask(deps, id)
+}
+
+async function purgeSession(deps: SessionDeps, id: string): Promise<void> {
+  await deps.coordinator.remove(id)
+  const archives = await deps.db.archive.findMany({ where: { session_id: id, location: { not: null } }, select: { location: true } })
+  for (const { location } of archives) if (location) await deps.removeArchive(location)
+  await deps.journal.write([
+    remove("archives", { session_id: id }),
+    remove("session_events", { session_id: id }),
+    remove("prompts", { session_id: id }),
+    remove("attachments", { session_id: id }),
+    remove("review_comments", { session_id: id }),
+    remove("resume_tokens", { session_id: id }),
+    remove("workers", { session_id: id }),
+    remove("executors_running", { session_id: id }),
+    remove("sessions", { id }),
+  ])
 }

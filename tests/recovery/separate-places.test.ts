@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from "vitest"
 import type { SessionStatusReport } from "../../lib/contracts/status"
 import type { SessionView } from "../../lib/contracts/task"
 import { agentText, numbers, Rewake } from "../support/server"
-import { readRows } from "../support/sql"
+import { countRows, readRows } from "../support/sql"
 import { waitUntil } from "../support/wait-until"
 
 const durations = { leaseMs: 3_000, leaseRenewalMs: 500, sweepMs: 200, lastRetryMs: 1_000 }
@@ -83,5 +83,8 @@ describe("two servers over one PostgreSQL, each with its own data folder and dae
       (event) => event.kind === "agent.started" && event.strategy !== "new",
       "the agent, resumed by its own server",
     )
+
+    expect((await second.api("DELETE", `/api/v1/tasks/${task.id}`)).status).toBe(204)
+    await waitUntil(async () => (await countRows(first.sqlPlace(), "tasks")) === 0, "the other server to remove it")
   })
 })
