@@ -345,7 +345,7 @@ export async function createServices(options: {
       takeoverSweep = startTakeoverSweep(sweepDeps)
       accessSweep.start()
       reaper.start()
-      await sessions.purgeDeletedTasks()
+      await sessions.purgeDeletedTasks().catch((error) => logger.warn({ err: error }, "deleted tasks are removed later"))
     },
     async close() {
       ready = false

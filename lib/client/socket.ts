@@ -96,8 +96,11 @@ function sendSubscribe(to: Socket<ServerToClientEvents, ClientToServerEvents>, s
   if (!subscriber) return
   to.emit("session.subscribe", { session_id: sessionId, ...subscriber.cursor() }, (answer) => {
     if (subscribers.get(sessionId) !== subscriber) return
-    if (isRefused(answer)) subscriber.onRefused(fromErrorBody(answer.error) ?? new Error("The subscription was refused."))
-    else subscriber.onSubscribed(answer)
+    if (!isRefused(answer)) return subscriber.onSubscribed(answer)
+    const error = fromErrorBody(answer.error)
+    // The page subscribes again when the server's trouble is over, which it has to know of.
+    noteTrouble(error)
+    subscriber.onRefused(error ?? new Error("The subscription was refused."))
   })
 }
 

@@ -1,11 +1,14 @@
+import { setTimeout as delay } from "node:timers/promises"
+import { DURATIONS } from "../../lib/host/durations"
 import type { AgentRegistry } from "../agents"
 import { type Coordinator, type LoadedSession, loadSession } from "../execution"
 import type { PlacedExecutor } from "../executors"
-import { insert, type Journal } from "../journal"
+import { type Change, insert, type Journal } from "../journal"
 import type { Clock } from "../platform/clock"
 import type { Config } from "../platform/config"
 import type { Database, Session } from "../platform/database"
 import type { Logger } from "../platform/logger"
+import { storageErrorOf } from "../platform/storage-trouble"
 import { comebackFacts, lastUsed, planAsItStands } from "../status"
 import { mayAutoResume } from "./auto-resume"
 import type { Boot } from "./boot"
@@ -34,30 +37,48 @@ type Outcome = { session_id: string; outcome: string; took_ms: number; error?: s
  */
 export async function bootSweep(deps: SweepDeps, note: string | null): Promise<void> {
   const started = deps.clock.now()
-  const left = await leftBehind(deps, deps.autoResume.mode === "all")
+  const left = await onceDatabaseAnswers(deps, () => leftBehind(deps, { atStart: true, everyone: deps.autoResume.mode === "all" }))
   const outcomes = await recoverSessions(
     deps,
     left.filter(({ owner_boot_id }) => owner_boot_id !== deps.boot.id),
   )
   const count = (...kinds: string[]) => outcomes.filter((item) => kinds.includes(item.outcome)).length
   const finished = deps.clock.now()
-  await deps.journal.write([
-    insert("recovery_reports", {
-      boot_id: deps.boot.id,
-      started_at: started.toISOString(),
-      finished_at: finished.toISOString(),
-      found: outcomes.length,
-      adopted: count("adopted"),
-      resumed: count("resumed"),
-      interrupted: count("interrupted"),
-      failed: count("failed", "undecided"),
-      took_ms: finished.getTime() - started.getTime(),
-      details: JSON.stringify(outcomes),
-      note,
-    }),
-  ])
+  const report = insert("recovery_reports", {
+    boot_id: deps.boot.id,
+    started_at: started.toISOString(),
+    finished_at: finished.toISOString(),
+    found: outcomes.length,
+    adopted: count("adopted"),
+    resumed: count("resumed"),
+    interrupted: count("interrupted"),
+    failed: count("failed", "undecided"),
+    took_ms: finished.getTime() - started.getTime(),
+    details: JSON.stringify(outcomes),
+    note,
+  })
+  await onceDatabaseAnswers(deps, () => writeReport(deps, report))
   deps.logger.info({ found: outcomes.length, took_ms: finished.getTime() - started.getTime() }, "recovery finished")
-  await deps.boot.endDead()
+  await onceDatabaseAnswers(deps, () => deps.boot.endDead())
+}
+
+/** An earlier try may have been written although its answer was lost. */
+async function writeReport({ db, boot, journal }: SweepDeps, report: Change): Promise<void> {
+  const written = await db.recoveryReport.findUnique({ where: { boot_id: boot.id }, select: { boot_id: true } })
+  if (!written) await journal.write([report])
+}
+
+/** An outage in the middle of recovery must not be the end of it: a server without its sweeps would leave sessions stuck. */
+async function onceDatabaseAnswers<T>({ logger }: SweepDeps, work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (storageErrorOf(error) === null) throw error
+      logger.warn({ err: error }, "recovery waits for the database")
+      await delay(DURATIONS.sweepMs)
+    }
+  }
 }
 
 export async function recoverSessions(deps: SweepDeps, left: readonly Left[]): Promise<Outcome[]> {
@@ -158,17 +179,24 @@ const DUE = [
   `SELECT "session_id" AS "id" FROM "executors_running" WHERE "status" = 'reaping'`,
   `SELECT "session_id" AS "id" FROM "prompts" WHERE "state" = 'queued'`,
 ]
+/** By a server that did not end politely: its daemon may not have been told, and the processes run on. Not by index, so at a start only. */
+const TABS_CLOSED = `SELECT w."session_id" AS "id" FROM "workers" w JOIN "sessions" o ON o."id" = w."session_id"
+  JOIN "boots" b ON b."id" = o."owner_boot_id" WHERE b."ended_at" IS NULL AND w."closed_at" >= b."started_at"`
 const ASLEEP = `SELECT "session_id" AS "id" FROM "executors_running" WHERE "status" IN ('ready', 'error')`
 
 /**
  * What cannot wait until somebody looks: open runs, agents that were up or starting, waiting prompts, executors that did not answer.
  * A session that sleeps is none of these, and is reconciled when it is resumed. Each by index: the time does not grow with history.
  */
-export async function leftBehind({ db, coordinator }: SweepDeps, everyone: boolean): Promise<Left[]> {
+export async function leftBehind(
+  { db, coordinator }: SweepDeps,
+  { atStart, everyone }: { atStart: boolean; everyone: boolean },
+): Promise<Left[]> {
+  const due = [...DUE, ...(atStart ? [TABS_CLOSED] : []), ...(everyone ? [ASLEEP] : [])]
   const rows = await db.$queryRawUnsafe<(Omit<Left, "was_up"> & PlacedExecutor & { runtime: string; was_up: number | bigint })[]>(
     `SELECT s."id", s."owner_boot_id", d."was_up", e."session_id", e."runtime", e."place_id", e."agentctl_instance_id" FROM (
       SELECT "id", MAX("was_up") AS "was_up" FROM (
-        ${union(UP, 1)} UNION ALL ${union(everyone ? [...DUE, ASLEEP] : DUE, 0)}
+        ${union(UP, 1)} UNION ALL ${union(due, 0)}
       ) found GROUP BY "id"
     ) d JOIN "sessions" s ON s."id" = d."id" JOIN "executors_running" e ON e."session_id" = s."id"`,
   )

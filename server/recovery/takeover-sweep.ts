@@ -8,7 +8,7 @@ export function startTakeoverSweep(deps: SweepDeps) {
     if (running) return
     running = true
     try {
-      const orphaned = await withoutOwner(deps, await leftBehind(deps, false))
+      const orphaned = await withoutOwner(deps, await leftBehind(deps, { atStart: false, everyone: false }))
       if (orphaned.length > 0) await recoverSessions(deps, orphaned)
       await deps.boot.endDead()
     } catch (error) {

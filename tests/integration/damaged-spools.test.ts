@@ -22,7 +22,7 @@ function replaceLine(file: string, nth: number, bytes: Buffer) {
 }
 
 describe.each(DATABASES)("damaged spools on %s", (database) => {
-  const rewake = useServer({ database })
+  const rewake = useServer({ database, durations: { heartbeatMs: 1_000 } })
   const spoolOf = (id: string) => join(rewake.dataDir, `sessions/${id}.messages.jsonl`)
   async function killAll() {
     const { pid, start_time } = rewake.daemon()

@@ -1,5 +1,6 @@
 import { once } from "node:events"
 import { afterEach, describe, expect, test } from "vitest"
+import { arm } from "../support/kill-points"
 import { agentText, follow, numbers, Rewake } from "../support/server"
 import { readRows } from "../support/sql"
 import type { TcpProxy } from "../support/tcp-proxy"
@@ -8,6 +9,33 @@ import { waitUntil } from "../support/wait-until"
 /** A lease that expires soon, but not so soon that a busy machine would miss a renewal. */
 const LEASE_MS = 4_000
 const durations = { leaseMs: LEASE_MS, leaseRenewalMs: 500, sweepMs: 200, lastRetryMs: 1_000, queryMs: 1_500 }
+
+describe("a server whose PostgreSQL goes away while it recovers", () => {
+  let rewake: Rewake
+  afterEach(() => rewake?.stop())
+
+  test("goes on with its recovery when it is back, and reports it", async () => {
+    rewake = await Rewake.start({ database: "postgresql", proxied: true, armed: true, durations })
+    const { task, session } = await rewake.createTask("remember quince")
+    await rewake.waitForRuns(session.id, 1)
+    await rewake.append(task.id, "count 400 20")
+    await rewake.waitForEvent(session.id, (event) => event.kind === "message.delta" && event.content.includes("5"), "some numbers")
+    const { proxy } = rewake
+    await rewake.kill9()
+    const stopped = arm(rewake, "claim.committed", { signal: "SIGSTOP" })
+    const started = rewake.boot()
+    await stopped.reached()
+    proxy?.cut()
+    rewake.child?.kill("SIGCONT")
+    const cutAt = Date.now()
+    await waitUntil(() => Date.now() - cutAt > 3 * durations.sweepMs, "tries in vain")
+    proxy?.pass()
+    await started
+    const log = await rewake.waitForRuns(session.id, 2)
+    expect(agentText(log)).toContain(numbers(400))
+    await waitUntil(async () => (await readRows(rewake.sqlPlace(), "SELECT boot_id FROM recovery_reports")).length === 2, "the report")
+  })
+})
 
 describe("two servers whose PostgreSQL is away for longer than their leases", () => {
   let first: Rewake

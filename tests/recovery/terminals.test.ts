@@ -154,9 +154,16 @@ describe("terminals outlive what dies", () => {
     await waitUntil(() => processStartTime(pid) !== life, "the shell to end")
   })
 
-  test("a closed tab whose server died before it could tell the daemon ends with the next server", async () => {
+  test.each([
+    ["with its agent at rest", false],
+    ["asleep, which nothing else wakes", true],
+  ])("a closed tab whose server died before it told the daemon ends with the next server: a session %s", async (_, asleep) => {
     await start()
     const sessionId = await readySession(rewake)
+    if (asleep) {
+      await rewake.api("POST", `/api/v1/sessions/${sessionId}/stop`, {})
+      await rewake.waitForEvent(sessionId, (event) => event.kind === "agent.exited", "the agent's end")
+    }
     const worker = await openTerminal(rewake, sessionId)
     const viewer = await view(rewake, worker)
     const pid = Number(await viewer.run("echo $$"))

@@ -5,6 +5,7 @@ import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSyn
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { io, type Socket } from "socket.io-client"
+import type { ErrorBody } from "../../lib/contracts/errors"
 import { isTerminalKind, type SessionEvent } from "../../lib/contracts/events"
 import { PUSH_NAMES, type PushedEvent } from "../../lib/contracts/socket"
 import type { AppendResult, SessionView, TaskView } from "../../lib/contracts/task"
@@ -298,12 +299,22 @@ export class Rewake {
   }
 }
 
+const MAY_PASS: ReadonlySet<string> = new Set(["DATABASE_UNAVAILABLE", "STORAGE_FULL"])
+const RETRY_MS = 200
+
 /** A client that subscribes like a browser: from its last seq, again after every reconnection. */
 export function follow(rewake: Rewake, sessionId: string) {
   const seen: PushedEvent[] = []
   const socket = rewake.socket()
-  const subscribe = () => socket.emit("session.subscribe", { session_id: sessionId, after_seq: seen.at(-1)?.seq ?? 0 }, () => {})
+  const subscribe = () =>
+    socket.emit("session.subscribe", { session_id: sessionId, after_seq: seen.at(-1)?.seq ?? 0 }, (answer: { error?: ErrorBody }) => {
+      if (answer.error && MAY_PASS.has(answer.error.code)) setTimeout(() => socket.connected && subscribe(), RETRY_MS)
+    })
   socket.on("connect", subscribe)
+  // A refusal by the server itself is not retried by socket.io.
+  socket.on("connect_error", (error: Error & { data?: ErrorBody }) => {
+    if (!socket.active && error.data && MAY_PASS.has(error.data.code)) setTimeout(() => socket.connect(), RETRY_MS)
+  })
   for (const name of PUSH_NAMES) socket.on(name, (event: PushedEvent) => event.session_id === sessionId && seen.push(event))
   return {
     seen,
