@@ -116,8 +116,8 @@ export function BannerStrip({ banner, agentName, actions, progress = null }: Ban
     case "waits_to_start":
       return (
         <Strip glyph="sleep" tone="calm">
-          Waiting for a free agent: {placeWords(banner.place)}. As many agents run as this server allows. The message is saved and sent as
-          soon as it is its turn.
+          Waiting for a free agent: {placeWords(banner.place)}. This server already runs as many agents as it may. Your message is saved,
+          and sent when its turn comes.
         </Strip>
       )
     case "silent":
