@@ -124,15 +124,16 @@ export function createAgentSlots<O>(
     const { id: session_id, user_id, task_id } = session
     return inTurn(async () => {
       if (starting.has(session_id)) return "taken"
-      waiting = waiting.filter((one) => one.session_id !== session_id)
       const rows = await running()
-      const isRunning = rows.some((row) => row.session_id === session_id)
-      if (isRunning) {
+      if (rows.some((row) => row.session_id === session_id)) {
         starting.set(session_id, session)
         return "taken"
       }
       if (onlyIfFree && (waiting.length > 0 || rows.length + starting.size >= deps.max)) return "no_room"
-      waiting.push({ session_id, user_id, task_id, options })
+      const one = { session_id, user_id, task_id, options }
+      const at = waiting.findIndex((other) => other.session_id === session_id)
+      // Whoever asks again keeps the place in line.
+      waiting = at === -1 ? [...waiting, one] : waiting.toSpliced(at, 1, one)
       const chosen = await assign()
       startAll(chosen.filter((one) => one.session_id !== session_id))
       return starting.has(session_id) ? "taken" : "waiting"

@@ -72,6 +72,19 @@ describe("as many agents run as MAX_RUNNING_AGENTS allows", () => {
     await other.api("DELETE", `/api/v1/tasks/${theirs.task_id}`)
   })
 
+  test("a session that waits keeps its place in line when it is sent a further message", async () => {
+    rewake = await start({ env: { MAX_RUNNING_AGENTS: "2" } })
+    for (const { session } of [await rewake.createTask("hang"), await rewake.createTask("hang")]) await untilWorking(session.id)
+    const first = await rewake.createTask("hang")
+    await placed(first.session.id)
+    const second = await rewake.createTask("hang")
+    await placed(second.session.id)
+    await rewake.append(first.task.id, "recall")
+    const third = await rewake.createTask("hang")
+    expect(await placed(third.session.id)).toEqual({ position: 3, waiting: 3 })
+    expect((await rewake.session(first.session.id)).start_place).toEqual({ position: 1, waiting: 3 })
+  })
+
   test("adopted agents count and go on, also above a lower number, and a waiting message survives the restart", async () => {
     rewake = await start({ env: { MAX_RUNNING_AGENTS: "2" } })
     const working = [await rewake.createTask("count 400 20"), await rewake.createTask("count 400 20")]
