@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
 import { SpoolRecord } from "../../lib/contracts/agentctl/protocol"
+import { parseObject } from "../platform/parse-object"
 
 /** Records are numbered without holes, but for rejected ones that stand for many; a number further ahead is a misread one. */
 const MAX_HOLE = 10_000
@@ -40,15 +41,6 @@ function parseLine(line: string): SpoolRecord | null {
   const parsed = SpoolRecord.safeParse(value)
   if (parsed.success) return parsed.data
   return { n: value.n as number, ts: value.ts, kind: "agent.update", run_id: null, update: value }
-}
-
-function parseObject(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null
-  } catch {
-    return null
-  }
 }
 
 const rejected = (lines: readonly string[], n: number): SpoolRecord => ({

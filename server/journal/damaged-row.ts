@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto"
 import type { EventOf } from "../../lib/contracts/events"
 import { Time } from "../../lib/contracts/time"
+import { parseObject } from "../platform/parse-object"
 
 export type StoredRow = { session_id: string; seq: number; ts: string; kind: string; v: number; payload: string }
 export type ReadRow =
@@ -30,12 +31,3 @@ export const rejectedAt = (place: { session_id: string; seq: number; ts: string 
   sha256,
   reason: "unreadable in the database",
 })
-
-function parseObject(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null
-  } catch {
-    return null
-  }
-}

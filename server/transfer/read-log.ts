@@ -2,6 +2,7 @@ import { isTerminalKind, SessionEvent } from "../../lib/contracts/events"
 import { Time } from "../../lib/contracts/time"
 import type { SkippedRecord } from "../../lib/contracts/transfer"
 import { isDeeperThan, MAX_JSON_DEPTH } from "../../lib/host/json-depth"
+import { parseObject } from "../platform/parse-object"
 import { MAX_SEQ } from "./limits"
 
 /** A record larger than this is not held in memory to be looked at. */
@@ -104,12 +105,3 @@ export async function* readLog(
 }
 
 const KINDS = new Set<string>(SessionEvent.options.map((option) => option.shape.kind.value))
-
-function parseObject(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null
-  } catch {
-    return null
-  }
-}
