@@ -1,6 +1,7 @@
 import type { SessionStatusReport } from "../../lib/contracts/status"
 import type { QueuedPrompt } from "../../lib/contracts/task"
 import { answerWait, isServerPoint, send } from "./perform"
+import { traitsOf } from "./schedule"
 import { lookAtTerminals } from "./terminals"
 import type { World, WorldSession } from "./world"
 
@@ -34,7 +35,7 @@ export async function comeToRest(world: World): Promise<string[]> {
     await send(world, session, 0, "recall", null)
   }
   const after = [...(await settle(world)), ...(await lookAtTerminals(world, REST_LIMIT_MS))]
-  return after.length > 0 || place.setting !== "expiring" ? after : untilAllPutAway(world)
+  return after.length > 0 || !traitsOf(place.setting).expiring ? after : untilAllPutAway(world)
 }
 
 /**
@@ -119,7 +120,7 @@ async function notAtRest(world: World, session: WorldSession, retried: Map<strin
 }
 
 const isPutAway = async ({ place }: World, { id }: WorldSession) =>
-  place.setting === "expiring" &&
+  traitsOf(place.setting).expiring === true &&
   ["deleted", "reaping"].includes((await place.db.executorRunning.findUniqueOrThrow({ where: { session_id: id } })).status)
 
 const tabsBehind = (session: WorldSession, head: number): string | null => {

@@ -3,31 +3,24 @@ import { createRandom, type Random } from "./random"
 import {
   AGENTS,
   type AgentName,
-  hasTwoServers,
+  ALL_SETTINGS,
   isFault,
   type Moment,
   type PersonStep,
   type Schedule,
   type Setting,
   type Step,
+  traitsOf,
   type Who,
 } from "./schedule"
 
 const POINTS: readonly KillPoint[] = [...KILL_POINTS.server, ...KILL_POINTS.daemon]
 const WITHOUT_TERMINALS = POINTS.filter((point) => !/^(worker|pty)\./.test(point))
-const SETTINGS = [
-  [7, "sqlite"],
-  [2, "postgresql"],
-  [1, "two servers"],
-  [1, "separate places"],
-  [3, "expiring"],
-] as const satisfies readonly (readonly [number, Setting])[]
 
-/** Seed and length → schedule, always the same one. About one step in four is a fault. `wanted` takes the place of the drawn setting. */
-export function generate(seed: number, length: number, wanted?: Setting): Schedule {
+/** Seed, length and the settings to draw from → schedule, always the same one. About one step in four is a fault. */
+export function generate(seed: number, length: number, settings: readonly Setting[] = ALL_SETTINGS): Schedule {
   const random = createRandom(seed)
-  const drawn = random.weighted<Setting>(SETTINGS)
-  const setting = wanted ?? drawn
+  const setting = random.weighted(settings.map((name) => [traitsOf(name).weight, name] as const))
   const writer = createWriter(seed, random, setting)
   const steps: Step[] = [writer.create(), ...(random.chance(0.5) ? [writer.create()] : []), writer.openTab()]
   const mostFaults = 1 + Math.ceil(length / 6)
@@ -40,12 +33,13 @@ export function generate(seed: number, length: number, wanted?: Setting): Schedu
 
 /** Every text is unlike any other, so that what an agent heard can be counted. */
 function createWriter(seed: number, random: Random, setting: Setting) {
+  const { database, servers, expiring = false } = traitsOf(setting)
   let words = 0
   let sessions = 0
   let clients = 0
   const sent: { text: string; client_id: string; session: number }[] = []
   const word = () => `w${seed}n${++words}`
-  const at = () => ({ session: random.below(Math.max(sessions, 1)), via: hasTwoServers(setting) ? random.below(2) : 0 })
+  const at = () => ({ session: random.below(Math.max(sessions, 1)), via: servers === 2 ? random.below(2) : 0 })
 
   const count = () => `count ${random.between(5, 60)} ${random.pick([0, 5, 10, 20, 40])} ${word()}`
   const runs = () => `run echo ${word()} >> heard.txt`
@@ -72,8 +66,7 @@ function createWriter(seed: number, random: Random, setting: Setting) {
     ])
     return { do: "create", via: at().via, agent, text: text() }
   }
-  const expiring = setting === "expiring"
-  const overNetwork = setting === "postgresql" || hasTwoServers(setting)
+  const overNetwork = database === "postgresql"
   // A terminal is reached at the server of its place only.
   const terminals = setting !== "separate places"
   const freeze = (ms: number): Step => ({ do: "freeze daemon", ms })

@@ -5,7 +5,7 @@ import { generate } from "./generate"
 import { KNOWN_SCHEDULES } from "./known-seeds"
 import { Place } from "./place"
 import { type Result, runSchedule } from "./run-schedule"
-import { isFault, type Schedule, type Setting } from "./schedule"
+import { ALL_SETTINGS, isFault, type Schedule, type Setting, traitsOf } from "./schedule"
 import { shrink } from "./shrink"
 import { tellStory } from "./story"
 
@@ -21,6 +21,8 @@ const { values } = parseArgs({
     /** The seeds that found something before come first. */
     known: { type: "boolean", default: false },
     setting: { type: "string" },
+    /** All settings over this one. */
+    database: { type: "string" },
     workers: { type: "string", default: "2" },
     shrink: { type: "string", default: "180" },
     /** After so many broken ones there is enough to look at. */
@@ -36,13 +38,21 @@ const runs = values.runs === undefined ? (values.seconds === undefined ? 20 : Nu
 /** A place that has seen many schedules has long logs and many folders, which is not what is being looked at. */
 const SCHEDULES_PER_PLACE = 25
 
+const settings = ALL_SETTINGS.filter(
+  (name) => name === (values.setting ?? name) && traitsOf(name).database === (values.database ?? traitsOf(name).database),
+)
+if (settings.length === 0) {
+  console.error(`No such setting. There are: ${ALL_SETTINGS.join(", ")}; databases: sqlite, postgresql.`)
+  process.exit(1)
+}
+
 const known = values.known ? [...KNOWN_SCHEDULES] : []
 let started = 0
 function nextSchedule(): Schedule | null {
   const familiar = known.shift()
   if (familiar) return familiar
   if (started >= runs || Date.now() > deadline || failures.length >= Number(values.failures)) return null
-  return generate(firstSeed + started++, length, values.setting as Setting | undefined)
+  return generate(firstSeed + started++, length, settings)
 }
 
 /** Places are ended with the tool, also when it is told to stop: their daemons would outlive it. */
@@ -58,12 +68,22 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 const times: { name: string; ms: number }[] = []
 const failures: { seed: number; length: number; story: string }[] = []
 let passed = 0
-const covered = { kills: 0, events: 0, points: new Map<string, number>(), faults: new Map<string, number>() }
+const covered = {
+  kills: 0,
+  events: 0,
+  points: new Map<string, number>(),
+  armed: new Map<string, number>(),
+  faults: new Map<string, number>(),
+}
+const count = (counts: Map<string, number>, name: string) => counts.set(name, (counts.get(name) ?? 0) + 1)
 function cover({ schedule, kills, events, points }: Result): void {
   covered.kills += kills
   covered.events += events
-  for (const point of points) covered.points.set(point, (covered.points.get(point) ?? 0) + 1)
-  for (const { do: fault } of schedule.steps.filter(isFault)) covered.faults.set(fault, (covered.faults.get(fault) ?? 0) + 1)
+  for (const point of points) count(covered.points, point)
+  for (const fault of schedule.steps.filter(isFault)) {
+    count(covered.faults, fault.do)
+    if (fault.do === "arm") count(covered.armed, fault.point)
+  }
 }
 
 async function close(place: Place, keep: boolean): Promise<void> {
@@ -100,7 +120,7 @@ async function work(): Promise<void> {
     cover(result)
     const broken = result.findings.length > 0
     times.push({ name: `torture > seed ${schedule.seed}, ${schedule.setting}`, ms: result.ms })
-    const line = `seed ${schedule.seed}  ${schedule.setting.padEnd(11)} ${schedule.steps.length} steps  ${result.kills} kills  ${Math.round(result.ms)} ms`
+    const line = `seed ${schedule.seed}  ${schedule.setting.padEnd(19)} ${schedule.steps.length} steps  ${result.kills} kills  ${Math.round(result.ms)} ms`
     console.log(`${broken ? "BROKEN" : "ok    "}  ${line}`)
     if (!broken) {
       passed++
@@ -142,6 +162,9 @@ const never = points.filter((point) => !covered.points.has(point))
 const faults = [...covered.faults].map(([fault, count]) => `${count} ${fault}`).join(", ")
 console.log(`${covered.kills} kills, ${covered.events} events; faults: ${faults || "none"}`)
 console.log(`${points.length - never.length} of ${points.length} kill points hit${never.length > 0 ? `; never: ${never.join(", ")}` : ""}`)
+console.log(
+  `hit of armed: ${points.map((point) => `${point} ${covered.points.get(point) ?? 0}/${covered.armed.get(point) ?? 0}`).join(", ")}`,
+)
 for (const { seed, length: steps } of failures) console.log(`  broken: --seed ${seed} --runs 1 --length ${steps}`)
 if (values.results) {
   const told = failures.map(({ seed, story }) => ({ name: `seed ${seed}`, message: story }))

@@ -8,7 +8,7 @@ import { ARMED_FILE, type Armed, FIRED_FILE, type Fired } from "../replacements/
 import { type Answer, Rewake } from "../support/server"
 import { TERMINAL_ENV } from "../support/terminal"
 import { waitUntil } from "../support/wait-until"
-import { hasTwoServers, type Setting } from "./schedule"
+import { type Setting, traitsOf } from "./schedule"
 
 /** A call that takes longer hangs. */
 const CALL_LIMIT_MS = 40_000
@@ -35,15 +35,15 @@ export class Place {
   ) {}
 
   static async open(setting: Setting): Promise<Place> {
-    const database = setting === "sqlite" || setting === "expiring" ? "sqlite" : "postgresql"
-    const env = { ...TERMINAL_ENV, ...(setting === "expiring" ? EXPIRING : {}) }
+    const { database, servers: wanted, expiring } = traitsOf(setting)
+    const env = { ...TERMINAL_ENV, ...(expiring ? EXPIRING : {}) }
     const proxied = database === "postgresql"
     const first = await Rewake.start({
       database,
       armed: true,
       env,
       proxied,
-      ...(hasTwoServers(setting) ? { durations: SHORT_LEASE } : {}),
+      ...(wanted === 2 ? { durations: SHORT_LEASE } : {}),
     })
     const servers = [first]
     if (setting === "two servers") servers.push(await first.secondServer())

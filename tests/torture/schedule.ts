@@ -6,12 +6,26 @@ import type { KillPoint } from "../../lib/host/kill-point"
  */
 export const AGENTS = ["demo", "demo-inject", "demo-forgetful"] as const
 export type AgentName = (typeof AGENTS)[number]
-/**
- * `expiring`: SQLite, tasks that expire after two seconds and a reaper that looks every second. `separate places`: two servers over one
- * PostgreSQL, each with a data folder and a daemon of its own.
- */
-export type Setting = "sqlite" | "postgresql" | "two servers" | "separate places" | "expiring"
-export const hasTwoServers = (setting: Setting) => setting === "two servers" || setting === "separate places"
+type SettingTraits = {
+  database: "sqlite" | "postgresql"
+  /** Of all schedules, so many in proportion are drawn for it. */
+  weight: number
+  servers?: 2
+  /** Tasks expire after two seconds, and the reaper looks every second. */
+  expiring?: true
+}
+export const SETTINGS = {
+  sqlite: { database: "sqlite", weight: 6 },
+  "expiring sqlite": { database: "sqlite", weight: 2, expiring: true },
+  postgresql: { database: "postgresql", weight: 2 },
+  "expiring postgresql": { database: "postgresql", weight: 2, expiring: true },
+  "two servers": { database: "postgresql", weight: 1, servers: 2 },
+  /** Two servers over one database, each with a data folder and a daemon of its own. */
+  "separate places": { database: "postgresql", weight: 1, servers: 2 },
+} as const satisfies Record<string, SettingTraits>
+export type Setting = keyof typeof SETTINGS
+export const traitsOf = (setting: Setting): SettingTraits => SETTINGS[setting]
+export const ALL_SETTINGS = Object.keys(SETTINGS) as Setting[]
 export type Who = "server" | "daemon" | "agent"
 
 /** When a fault strikes: after so many pieces of text, or so many milliseconds. */

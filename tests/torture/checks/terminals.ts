@@ -1,4 +1,5 @@
 import type { Evidence, Finding, SessionEvidence } from "../evidence"
+import { traitsOf } from "../schedule"
 import type { Attachment, TerminalViewer } from "../terminal-viewer"
 import type { World, WorldTerminal } from "../world"
 
@@ -91,7 +92,7 @@ function checkDividers({ looker }: WorldTerminal, finding: (expected: string, fo
 
 /** Its daemon may have died with it, a person may have ended it, or its task was put away. */
 const mayHaveEnded = (world: World, { id }: WorldTerminal) =>
-  world.place.setting === "expiring" ||
+  traitsOf(world.place.setting).expiring === true ||
   world.endedByPerson ||
   world.deaths.some(({ who }) => who === "daemon") ||
   world.typed.some(({ worker_id, line }) => worker_id === id && line === "exit")

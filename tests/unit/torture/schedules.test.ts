@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { KILL_POINTS } from "../../../lib/host/kill-point"
 import { generate } from "../../torture/generate"
-import { describeStep, isFault, type Schedule, type Step } from "../../torture/schedule"
+import { ALL_SETTINGS, describeStep, isFault, type Schedule, type Step } from "../../torture/schedule"
 import { shrink } from "../../torture/shrink"
 
 const many = Array.from({ length: 400 }, (_, seed) => generate(seed, 20))
@@ -22,7 +22,7 @@ describe("schedules", () => {
     const faults = ["kill", "arm", "kill while starting", "freeze daemon", "close database", "damage row"]
     for (const action of [...byPeople, ...atTerminals, ...faults]) expect(actions).toContain(action)
     expect(steps.filter(({ do: action }) => atTerminals.includes(action)).length).toBeLessThan(steps.length / 3)
-    expect(new Set(many.map(({ setting }) => setting)).size).toBe(5)
+    expect(new Set(many.map(({ setting }) => setting)).size).toBe(ALL_SETTINGS.length)
     expect(steps.filter(isFault).length).toBeGreaterThan(many.length)
   })
 
@@ -31,6 +31,12 @@ describe("schedules", () => {
       const words = steps.flatMap((step) => (step.do === "send" && step.client_id === null ? (/\bw\d+n\d+\b/.exec(step.text) ?? []) : []))
       expect(new Set(words).size).toBe(words.length)
     }
+  })
+
+  test("schedules for some settings only have no other", () => {
+    const wanted = ["postgresql", "expiring postgresql"] as const
+    const drawn = Array.from({ length: 100 }, (_, seed) => generate(seed, 20, wanted).setting)
+    expect([...new Set(drawn)].sort()).toEqual([...wanted].sort())
   })
 
   test("every step can be told", () => {
