@@ -17,18 +17,33 @@ import {
 const POINTS: readonly KillPoint[] = [...KILL_POINTS.server, ...KILL_POINTS.daemon]
 const WITHOUT_TERMINALS = POINTS.filter((point) => !/^(worker|pty)\./.test(point))
 
-/** Seed, length and the settings to draw from → schedule, always the same one. About one step in four is a fault. */
+/**
+ * Seed, length and the settings to draw from → schedule, always the same one. About one step in four is a fault. Every schedule
+ * visits the kill point that is its seed's turn, so that a row of seeds leaves none out.
+ */
 export function generate(seed: number, length: number, settings: readonly Setting[] = ALL_SETTINGS): Schedule {
   const random = createRandom(seed)
   const setting = random.weighted(settings.map((name) => [traitsOf(name).weight, name] as const))
   const writer = createWriter(seed, random, setting)
   const steps: Step[] = [writer.create(), ...(random.chance(0.5) ? [writer.create()] : []), writer.openTab()]
   const mostFaults = 1 + Math.ceil(length / 6)
+  const points = pointsOf(setting)
+  let visitAt = random.between(steps.length, Math.max(steps.length, length - 8))
   while (steps.length < length) {
+    if (steps.length >= visitAt) {
+      steps.push(...writer.visit(points[seed % points.length] as KillPoint))
+      visitAt = Number.POSITIVE_INFINITY
+      continue
+    }
     const faults = steps.filter(isFault).length
     steps.push(...(faults < mostFaults && random.chance(0.28) ? writer.fault() : writer.life()))
   }
   return { seed, length, setting, steps }
+}
+
+function pointsOf(setting: Setting): readonly KillPoint[] {
+  if (traitsOf(setting).expiring) return KILL_POINTS.put_away
+  return setting === "separate places" ? WITHOUT_TERMINALS : POINTS
 }
 
 /** Every text is unlike any other, so that what an agent heard can be counted. */
@@ -57,14 +72,17 @@ function createWriter(seed: number, random: Random, setting: Setting) {
       [1, () => "crash"],
     ])()
 
-  function create(): Step {
-    sessions++
-    const agent: AgentName = random.weighted([
+  function create(
+    what = text(),
+    agent: AgentName = random.weighted([
       [5, "demo"],
       [3, "demo-inject"],
       [2, "demo-forgetful"],
-    ])
-    return { do: "create", via: at().via, agent, text: text() }
+    ]),
+    via = at().via,
+  ): Step {
+    sessions++
+    return { do: "create", via, agent, text: what }
   }
   const overNetwork = database === "postgresql"
   // A terminal is reached at the server of its place only.
@@ -72,9 +90,8 @@ function createWriter(seed: number, random: Random, setting: Setting) {
   const freeze = (ms: number): Step => ({ do: "freeze daemon", ms })
   const openTab = (): Step => ({ do: "open tab", ...at() })
 
+  const sendAgain = (): PersonStep => ({ do: "send", ...at(), ...random.pick(sent), callers: 1 })
   function send(what = text(), where = at()): PersonStep {
-    const earlier = sent.length > 0 && random.chance(0.15) ? random.pick(sent) : null
-    if (earlier) return { do: "send", ...where, ...earlier, callers: 1 }
     if (random.chance(0.3)) return { do: "send", ...where, text: what, client_id: null, callers: 1 }
     const fresh = { text: what, client_id: `c${++clients}`, session: where.session }
     sent.push(fresh)
@@ -91,7 +108,8 @@ function createWriter(seed: number, random: Random, setting: Setting) {
 
   const act = (): PersonStep =>
     random.weighted<() => PersonStep>([
-      [10, send],
+      [9, send],
+      [sent.length > 0 ? 1.5 : 0, sendAgain],
       [5, answer],
       [2, cancel],
       [3, resume],
@@ -207,26 +225,31 @@ function createWriter(seed: number, random: Random, setting: Setting) {
     return [...newTerminal(where), dying, look(where), useTerminal(where)]
   }
 
+  /** At a point, as surely as can be: with a session of its own that is idle and can come back. */
+  function visit(point: KillPoint): Step[] {
+    // Only the first server's place is armed.
+    const where = { session: sessions, via: setting === "separate places" ? 0 : at().via }
+    const agent = random.pick<AgentName>(["demo", "demo-inject"])
+    const fresh = create(`remember ${word()}`, agent, where.via)
+    return [fresh, { do: "await", session: where.session, for: "idle" }, ...atPoint(point, where, 1)]
+  }
+
+  const anyOccurrence = () =>
+    random.weighted([
+      [6, 1],
+      [2, 2],
+      [1, 5],
+      [1, 12],
+    ])
   /** Arms the point, and does what leads there. */
-  function atPoint(point: KillPoint): Step[] {
-    const where = at()
-    const arm: Step = {
-      do: "arm",
-      point,
-      occurrence: random.weighted([
-        [6, 1],
-        [2, 2],
-        [1, 5],
-        [1, 12],
-      ]),
-      also: random.chance(0.25),
-    }
+  function atPoint(point: KillPoint, where = at(), occurrence = anyOccurrence()): Step[] {
+    const arm: Step = { do: "arm", point, occurrence, also: random.chance(0.25) }
     const reached: Step = { do: "await", session: where.session, for: "kill point" }
     const ask = (): Step[] => [
       send(random.chance(0.5) ? runs() : `ask ${word()}?`, where),
       { do: "await", session: where.session, for: "question" },
     ]
-    const working = (): Step[] => [send(count(), where), { do: "await", session: where.session, for: "text" }]
+    const working = (what = count()): Step[] => [send(what, where), { do: "await", session: where.session, for: "text" }]
     const now: Moment = { ms: 0 }
     const expire = (): Step => ({ do: "await", session: where.session, for: "archive" })
     const leadsThere: Record<KillPoint, () => Step[]> = {
@@ -234,7 +257,7 @@ function createWriter(seed: number, random: Random, setting: Setting) {
       "append.committed": () => [arm, send(text(), where)],
       "claim.committed": () => [...working(), arm, kill(["server"], now)],
       "reconcile.spool_read": () => [...working(), arm, kill(random.pick([["server"], ["daemon"], ["server", "daemon"]]), now)],
-      "adopt.committed": () => [send(`count 60 40 ${word()}`, where), arm, kill(["server"], { texts: 3 })],
+      "adopt.committed": () => [...working(`count 60 40 ${word()}`), arm, kill(["server"], now)],
       "interrupt.committed": () => [...working(), arm, kill(random.pick([["daemon"], ["server", "daemon"]]), now)],
       "launch.spawned": () => [arm, kill(["daemon"], now), send(text(), where)],
       "resume.started": () => [arm, kill(["agent"], now), send(text(), where)],
@@ -248,8 +271,8 @@ function createWriter(seed: number, random: Random, setting: Setting) {
       "cancel.committed": () => [...working(), arm, cancel(where)],
       "ack.due": () => [arm, send(count(), where)],
       "ack.sent": () => [arm, send(count(), where)],
-      "writer.applied": () => [arm, act()],
-      "writer.committed": () => [arm, act()],
+      "writer.applied": () => [arm, send(text(), where)],
+      "writer.committed": () => [arm, send(text(), where)],
       "worker.raised": () => [arm, ...newTerminal(where)],
       "worker.closed": () => [...newTerminal(where), arm, closeTerminal(where)],
       "pty.divided": () => [...newTerminal(where), kill(["daemon"], now), arm, look(where)],
@@ -279,5 +302,5 @@ function createWriter(seed: number, random: Random, setting: Setting) {
     return [...leadsThere[point](), ...(random.chance(0.8) ? [reached] : [])]
   }
 
-  return { create, openTab, life, fault }
+  return { create, openTab, life, fault, visit }
 }

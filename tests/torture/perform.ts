@@ -284,6 +284,7 @@ async function awaitIt(world: World, session: WorldSession | null, what: WaitFor
   if (!session) return
   const rowOf = () => place.db.session.findUnique({ where: { id: session.id } }).catch(() => null)
   if (what === "archive") return untilPutAway(world, session)
+  if (what === "idle") return untilIdle(world, session)
   await untilOrNever(async () => {
     if (place.hasFired()) return true
     const row = await rowOf()
@@ -292,6 +293,15 @@ async function awaitIt(world: World, session: WorldSession | null, what: WaitFor
     if (what === "end") return row.open_run_id === null
     return row.open_run_id !== null && row.last_seq > (row.run_first_seq ?? 0) + 4
   })
+}
+
+/** Its agent is up and has done all that was asked. */
+async function untilIdle({ place }: World, { id }: WorldSession): Promise<void> {
+  for (const deadline = Date.now() + ON_THE_WAY_MS; Date.now() < deadline && !place.hasFired(); await pause(LOOK_MS)) {
+    const row = await place.db.session.findUnique({ where: { id } }).catch(() => null)
+    const queued = await place.db.prompt.count({ where: { session_id: id, state: "queued" } }).catch(() => 1)
+    if (row?.state === "WAITING_FOR_INPUT" && row.open_run_id === null && queued === 0) return
+  }
 }
 
 /** Two seconds to expire, one until the reaper looks, and the packing. What is busy does not expire, and is not waited for. */

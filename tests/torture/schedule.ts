@@ -73,7 +73,7 @@ export type Fault =
   | { do: "damage row"; session: number; nth: number }
 
 /** A person looking at the page until something shows; never for long, since it may never come. */
-export type WaitFor = "text" | "question" | "end" | "kill point" | "archive"
+export type WaitFor = "text" | "question" | "end" | "idle" | "kill point" | "archive"
 export type Wait = { do: "await"; session: number; for: WaitFor }
 
 export type Step = PersonStep | Fault | Wait | { do: "together"; steps: readonly PersonStep[] }

@@ -26,6 +26,20 @@ describe("schedules", () => {
     expect(steps.filter(isFault).length).toBeGreaterThan(many.length)
   })
 
+  test("a row of seeds visits every kill point", () => {
+    for (const [setting, expected] of [
+      ["sqlite", [...KILL_POINTS.server, ...KILL_POINTS.daemon]],
+      ["expiring postgresql", KILL_POINTS.put_away],
+    ] as const) {
+      const visited = expected.map((_, seed) => {
+        const { steps } = generate(seed, 20, [setting])
+        const visit = steps.findIndex((step) => step.do === "await" && step.for === "idle")
+        return steps.slice(visit).find((step) => step.do === "arm")?.point
+      })
+      expect(visited.sort()).toEqual([...expected].sort())
+    }
+  })
+
   test("no two messages of a schedule are alike, so that what an agent heard can be counted", () => {
     for (const { steps } of many) {
       const words = steps.flatMap((step) => (step.do === "send" && step.client_id === null ? (/\bw\d+n\d+\b/.exec(step.text) ?? []) : []))
