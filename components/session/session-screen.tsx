@@ -92,6 +92,7 @@ export function SessionScreen({ taskId, sessionId }: { taskId: number; sessionId
     return { agentName, answers, folds, undoFresh, runAgain: again, hasTerminal: (id: string) => open.has(id) }
   }, [agentName, answers, folds, undoFresh, openTabs, runAgain])
 
+  const unsent = outbox.entries.filter((entry) => entry.state !== "expired")
   const phase: Phase = session.data ? phaseOf(session.data) : "idle"
   const running = transcript.run !== null
   const stopping = transcript.run?.cancelRequested === true || cancel.isPending
@@ -122,7 +123,7 @@ export function SessionScreen({ taskId, sessionId }: { taskId: number; sessionId
       />
       {tab === "timeline" && <TimelinePanel feed={feed} />}
       <WorkersPanel panel={terminals} items={transcript.items} />
-      {tab === "chat" && <TranscriptPane feed={feed} sent={outbox.sent} />}
+      {tab === "chat" && <TranscriptPane feed={feed} sent={outbox.sent} queued={transcript.queue.length + unsent.length} />}
       <div
         hidden={tab !== "chat"}
         className="mx-auto w-full max-w-[796px] shrink-0 px-[18px] pt-1.5 pb-3.5 phone:px-2.5 phone:pb-[max(10px,env(safe-area-inset-bottom))]"
@@ -133,7 +134,7 @@ export function SessionScreen({ taskId, sessionId }: { taskId: number; sessionId
         <Queue
           sessionId={sessionId}
           queue={transcript.queue}
-          unsent={outbox.entries.filter((entry) => entry.state !== "expired")}
+          unsent={unsent}
           onRetry={(entry) => void outbox.retry(entry)}
           onEdit={(entry) => {
             setDraft([entry.text, draft].filter(Boolean).join("\n\n"))

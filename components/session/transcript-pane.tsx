@@ -3,8 +3,8 @@ import { errorSentence } from "@/lib/client/error-sentence"
 import type { SessionFeedHandle } from "@/lib/client/queries/session-feed"
 import { TranscriptView } from "./transcript-view"
 
-/** The transcript, or what stands in its place while there is none. */
-export function TranscriptPane({ feed, sent }: { feed: SessionFeedHandle; sent: number }) {
+/** The transcript, or what stands in its place while there is none. `queued`: messages that are shown below it, not yet part of it. */
+export function TranscriptPane({ feed, sent, queued }: { feed: SessionFeedHandle; sent: number; queued: number }) {
   const { transcript } = feed
   if (feed.phase === "failed") {
     return (
@@ -18,6 +18,7 @@ export function TranscriptPane({ feed, sent }: { feed: SessionFeedHandle; sent: 
   }
   if (feed.phase === "loading") return <TranscriptSkeleton />
   if (transcript.items.length === 0 && !transcript.run) {
+    if (queued > 0) return <div className="flex-1" />
     return (
       <p className="grid flex-1 place-items-center px-6 text-center text-text-3">Nothing was said yet. Write below what should be done.</p>
     )

@@ -63,7 +63,7 @@ export const PARTS = [
     name: "e2e",
     about: "the interface in a real browser",
     ...withServices,
-    needs: ["chromium", "git"],
+    needs: ["chromium", "postgres", "git"],
     timeoutMs: 15 * MINUTE,
     command: (extra) => [...bin("@playwright", "test", "cli.js"), "test", ...extra],
     read: readPlaywrightResults,
