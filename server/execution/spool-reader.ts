@@ -24,6 +24,7 @@ export function startSpoolReader(options: {
   let stopped = false
   let ackTimer: NodeJS.Timeout | null = null
   let waiters: { n: number; resolve: () => void; reject: (error: Error) => void }[] = []
+  let ended: Error | null = null
 
   const settleWaiters = () => {
     const { n } = ingest.cursor()
@@ -85,9 +86,8 @@ export function startSpoolReader(options: {
 
   const finished = run().then((end) => {
     if (ackTimer) clearTimeout(ackTimer)
-    for (const waiter of waiters)
-      waiter.reject(end.kind === "lost" && end.why instanceof Error ? end.why : new Error("the spool's reader has ended"))
-    waiters = []
+    ended = end.kind === "lost" && end.why instanceof Error ? end.why : new Error("the spool's reader has ended")
+    for (const waiter of waiters.splice(0)) waiter.reject(ended)
     if (!stopped) options.onEnd(end)
   })
 
@@ -99,6 +99,8 @@ export function startSpoolReader(options: {
       new Promise<void>((resolve, reject) => {
         waiters.push({ n, resolve, reject })
         settleWaiters()
+        // Nobody reads any more: whoever came after the end would wait for ever, and hold up the whole session.
+        if (ended) for (const waiter of waiters.splice(0)) waiter.reject(ended)
       }),
     async stop() {
       stopped = true
