@@ -92,7 +92,8 @@ export function createWorkerViewer(attached: AttachedWorker, window: number | un
       skipTo(ahead)
     }
     if (!closed) {
-      const ending = await attached.ending()
+      // Where it cannot be told, as with the database away, the viewer attaches again: told nothing, it would show a dead stream as live.
+      const ending = await attached.ending().catch(() => ({ exit_code: null, signal: null, reason: "lost" as const }))
       if (!closed) sink.exit(ending)
     }
   }

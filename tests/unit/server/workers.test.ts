@@ -56,6 +56,13 @@ describe("a viewer", () => {
     return { ...made, output, sent, exits, redraws, drain: () => room(), total: () => sent.reduce((sum, { data }) => sum + data.length, 0) }
   }
 
+  test("whose output was cut off is told so when nobody can say what became of the process", async () => {
+    const { start, output, exits } = viewer(undefined, () => false, { ending: () => Promise.reject(new Error("the database is away")) })
+    output.destroy()
+    await start()
+    expect(exits).toEqual([{ exit_code: null, signal: null, reason: "lost" }])
+  })
+
   test("gets no more than its window until it says how far it drew, and nothing is read for it meanwhile", async () => {
     const { start, output, sent, total, acknowledge } = viewer(2048)
     void start()
