@@ -256,6 +256,11 @@ export class Rewake {
       reconnectionDelayMax: 200,
       forceNew: true,
     })
+    // A refusal by the server itself is not retried by socket.io; a page tries again.
+    socket.on("connect_error", (error: Error & { data?: ErrorBody }) => {
+      const passes = !socket.active && error.data !== undefined && MAY_PASS.has(error.data.code)
+      if (passes) setTimeout(() => this.sockets.includes(socket) && socket.connect(), RETRY_MS)
+    })
     this.sockets.push(socket)
     return socket
   }
@@ -311,10 +316,6 @@ export function follow(rewake: Rewake, sessionId: string) {
       if (answer.error && MAY_PASS.has(answer.error.code)) setTimeout(() => socket.connected && subscribe(), RETRY_MS)
     })
   socket.on("connect", subscribe)
-  // A refusal by the server itself is not retried by socket.io.
-  socket.on("connect_error", (error: Error & { data?: ErrorBody }) => {
-    if (!socket.active && error.data && MAY_PASS.has(error.data.code)) setTimeout(() => socket.connect(), RETRY_MS)
-  })
   for (const name of PUSH_NAMES) socket.on(name, (event: PushedEvent) => event.session_id === sessionId && seen.push(event))
   return {
     seen,

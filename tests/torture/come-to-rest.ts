@@ -21,6 +21,7 @@ export async function comeToRest(world: World): Promise<string[]> {
   place.disarm()
   place.thaw()
   place.reopenDatabase()
+  await place.untilNothingFires()
   await world.noteFired(isServerPoint)
   for (const via of place.servers.keys()) await place.up(via, (line) => world.say(line))
   await discover(world)

@@ -128,6 +128,15 @@ export class Place {
     await waitUntil(() => fired.victims.every((pid) => processStartTime(pid) === null), `the death at ${fired.point}`)
     return fired
   }
+  /** One that was frozen between taking up its arms and dying of them dies once it goes on, and would be called alive until then. */
+  async untilNothingFires(): Promise<void> {
+    const dying = () =>
+      readdirSync(this.dataDir).some((name) => {
+        const pid = /^kill-point-(\d+)\.json$/.exec(name)?.[1]
+        return pid !== undefined && processStartTime(Number(pid)) !== null
+      })
+    await waitUntil(() => !dying(), "a process at its kill point to die")
+  }
   hasFired(): boolean {
     return existsSync(join(this.dataDir, FIRED_FILE))
   }
