@@ -17,6 +17,7 @@ import { settleOptions } from "./options"
 import { discard, type Reaped, reap, type SeenExpired } from "./reap"
 import { markFailed, type Reconciled, reconcile } from "./reconcile"
 import { loadSession } from "./session-facts"
+import { type Stopped, stopEverything } from "./stop-everything"
 import { stopIdleAgent } from "./stop-idle-agent"
 import { expireWaits, refusalIsFinal, tendRun } from "./tend-run"
 import { wake } from "./wake"
@@ -29,9 +30,6 @@ export type PumpOptions = {
   /** Nobody asked: no other agent is ended for it, and it does not wait for one. */
   onlyIfFree?: boolean
 }
-
-/** `not_yet`: its owner or its daemon is away. */
-export type Stopped = "stopped" | "nothing_ran" | "not_yet"
 
 /** The one thing that starts, feeds and stops agents: at most one run per session, one job at a time per session. */
 export function createCoordinator(deps: ExecutionDeps) {
@@ -74,18 +72,24 @@ export function createCoordinator(deps: ExecutionDeps) {
       live.retry = null
       settle(live.owned.ref.id, async () => {
         if ((await recoverNow(live.owned.ref.id)) === "undecided") return
-        const wake = await wantedBack(live)
-        await pumpNow(live.owned.ref.id, { wake })
+        await pumpOrRetry(live.owned.ref.id, { wake: await wantedBack(live) })
       })
     }, wait)
     live.retry.unref()
   }
 
-  /** Asked once, when it is known what became of the session. */
+  /** As retryLater, and what was asked for is wanted then too. */
+  function retryAsked(live: Live, { wake }: PumpOptions) {
+    if (wake) live.whenDecided ??= async () => true
+    retryLater(live)
+  }
+
+  /** Asked once, when it is known what became of the session; again, where no answer came. */
   async function wantedBack(live: Live): Promise<boolean> {
     const ask = live.whenDecided
-    live.whenDecided = null
-    return ask ? ask() : false
+    const wanted = ask ? await ask() : false
+    if (live.whenDecided === ask) live.whenDecided = null
+    return wanted
   }
 
   /** Runs in the session's turn; what goes wrong is told in the log, never to a caller that has long gone. */
@@ -97,7 +101,17 @@ export function createCoordinator(deps: ExecutionDeps) {
       if (live) retryLater(live)
     })
   }
-  const poke = (sessionId: string, options: PumpOptions = {}) => settle(sessionId, () => pumpNow(sessionId, options))
+  const poke = (sessionId: string, options: PumpOptions = {}) => settle(sessionId, () => pumpOrRetry(sessionId, options))
+
+  async function pumpOrRetry(sessionId: string, options: PumpOptions) {
+    try {
+      await pumpNow(sessionId, options)
+    } catch (error) {
+      const live = owned.get(sessionId)
+      if (live) retryAsked(live, options)
+      throw error
+    }
+  }
 
   async function recoverNow(sessionId: string): Promise<Reconciled | "not_mine"> {
     const session = await deps.db.session.findUnique({ where: { id: sessionId } })
@@ -144,10 +158,7 @@ export function createCoordinator(deps: ExecutionDeps) {
       live.cancelled = false
       // A daemon that was silent is asked before anything is tried: failing now would only say what is known.
       if (live.silent || (!held && loaded.session.spool_id !== null)) {
-        if ((await recoverNow(sessionId)) === "undecided") {
-          if (options.wake) live.whenDecided ??= async () => true
-          return
-        }
+        if ((await recoverNow(sessionId)) === "undecided") return retryAsked(live, options)
         loaded = (await loadSession(deps.db, sessionId)) ?? loaded
       }
       if (live.reader) await settleOptions(deps, live, live.reader.client)
@@ -185,12 +196,9 @@ export function createCoordinator(deps: ExecutionDeps) {
   }
 
   /** An executor that could not be reached may be there in a moment, and nobody else would look. */
-  async function probeOnIfUnreachable(live: Live, { wake = false }: PumpOptions) {
+  async function probeOnIfUnreachable(live: Live, options: PumpOptions) {
     const executor = await deps.db.executorRunning.findUnique({ where: { session_id: live.owned.ref.id } })
-    if (executor?.status !== "error" || executor.error_code !== "unreachable") return
-    // What was asked for is still wanted then, also where no message waits that would ask for it again.
-    if (wake) live.whenDecided = async () => true
-    retryLater(live)
+    if (executor?.status === "error" && executor.error_code === "unreachable") retryAsked(live, options)
   }
 
   /** An agent had this very message in a life this journal does not know. It is not sent twice; a person decides. */
@@ -229,7 +237,7 @@ export function createCoordinator(deps: ExecutionDeps) {
     /** Something changed that this session may have to act upon. Returns at once. */
     poke,
     /** As poke, and settles when the work is done. */
-    pump: (sessionId: string, options: PumpOptions = {}) => queue.run(sessionId, () => pumpNow(sessionId, options)),
+    pump: (sessionId: string, options: PumpOptions = {}) => queue.run(sessionId, () => pumpOrRetry(sessionId, options)),
     /** Another server's commit, or its asking the owner to act; everybody hears it, one acts. */
     heard: (sessionId: string, ask: PumpOptions | null) => {
       if (owned.has(sessionId)) return poke(sessionId, ask ?? {})
@@ -317,25 +325,13 @@ export function createCoordinator(deps: ExecutionDeps) {
         if (client) await refusalIsFinal(client.stopAgent(sessionId, live.owned.epoch))
       }),
 
-    /**
-     * For a user who may not run anything here any more: ends the agent and every terminal's process. The output stays, and so does
-     * everything else. `hold` runs first, in the session's turn: a message that is being delivered is a run by then.
-     */
+    /** For a user who may not run anything here any more. */
     stopEverything: (sessionId: string, hold: () => Promise<boolean>) =>
       queue.run(sessionId, async (): Promise<Stopped> => {
         const loaded = await loadSession(deps.db, sessionId)
         const live = loaded ? await own(loaded.session) : null
         if (!loaded || !live) return "not_yet"
-        const held = await hold()
-        const client = await deps.executors[loaded.executor.runtime as Runtime].reconnect(loaded.executor)
-        if (!client) return "not_yet"
-        // A server that has just taken the session over reads its spool first, or it would miss how the run ended.
-        if (!live.reader && loaded.session.spool_id !== null) await recoverNow(sessionId)
-        const terminals = await client.ptys(sessionId).catch(() => null)
-        const running = loaded.executor.agent_execution_id !== null || terminals?.ptys.some(({ state }) => state === "running")
-        await refusalIsFinal(client.stopAgent(sessionId, live.owned.epoch))
-        await refusalIsFinal(client.endPtys(sessionId, live.owned.epoch))
-        return held || running ? "stopped" : "nothing_ran"
+        return stopEverything(deps, live, loaded, { hold, readSpool: () => recoverNow(sessionId) })
       }),
 
     /** Ends the agent and removes the session from its daemon, workspace included. Refuses while the daemon cannot be reached. */

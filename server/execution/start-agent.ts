@@ -5,6 +5,7 @@ import type { NewEvent, ReceiptFiles } from "../../lib/contracts/events"
 import { killPoint } from "../../lib/host/kill-point"
 import { DaemonRefused, DaemonUnreachable, LaunchFailed } from "../executors"
 import { ids } from "../platform/ids"
+import { isDatabaseAway } from "../platform/storage-trouble"
 import { comebackFacts, planResume, type ResumePlan } from "../status"
 import type { Attached, ExecutionDeps, Live } from "./context"
 import { AgentForgot, hasForgotten } from "./forgotten"
@@ -69,6 +70,8 @@ export async function startAgent(
       await commit([...settled(chosen, refusals), ...receipt, ...options.takesMessages("started")])
       return { outcome: "started" }
     } catch (error) {
+      // Nothing was found out about the agent, which may be up: called failed, a person would be told what is not so.
+      if (isDatabaseAway(error)) throw error
       const { reason: said, message } = describeFailure(error)
       const trouble = deps.agents.trouble(session.agent, message)
       // A missing sign-in or a rate limit says nothing about the conversation, in whatever error the agent wraps it.

@@ -8,6 +8,7 @@ import { holdsCredentials } from "../../lib/host/git-url"
 import { type AgentctlClient, LaunchFailed } from "../executors"
 import { type Change, updateAny } from "../journal"
 import type { ExecutorRunning, Task } from "../platform/database"
+import { isDatabaseAway } from "../platform/storage-trouble"
 import { hadAgent } from "../status"
 import type { Attached, ExecutionDeps, Live } from "./context"
 import { dismissForgetful } from "./forgotten"
@@ -20,7 +21,8 @@ export type Attach = (live: Live, client: AgentctlClient, spoolId: string) => Pr
 
 /**
  * Brings a session to the point where a prompt can be handed over: executor up, spool being read, agent ready. On failure the
- * reason is in the journal, the session in ERROR, its queue untouched; returns null then.
+ * reason is in the journal, the session in ERROR, its queue untouched; returns null then. A database that is away is no failure
+ * of the session: it throws, and the session is looked at again.
  */
 export async function wake(
   deps: ExecutionDeps,
@@ -75,6 +77,7 @@ export async function wake(
     await commit(takesMessages(result.outcome))
     return null
   } catch (error) {
+    if (isDatabaseAway(error)) throw error
     const { reason, message } = describeFailure(error)
     deps.logger.warn({ session: ref.id, reason, err: error }, "executor did not start")
     await commit([{ kind: "executor.error", executor_id: executor.id, reason, message }, ...enter("ERROR", reason)])

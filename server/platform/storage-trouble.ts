@@ -65,6 +65,9 @@ export function storageErrorOf(error: unknown): AppError<"STORAGE_FULL" | "DATAB
   return trouble && storageError(trouble, { cause: error })
 }
 
+/** Whatever was to be read or written, nothing was found out. Pure. */
+export const isDatabaseAway = (error: unknown): boolean => storageErrorOf(error)?.code === "DATABASE_UNAVAILABLE"
+
 export function storageError(trouble: StorageTrouble, options: ErrorOptions = {}) {
   switch (trouble) {
     case "full":

@@ -37,6 +37,28 @@ describe("a server whose PostgreSQL goes away while it recovers", () => {
   })
 })
 
+describe("a server whose PostgreSQL goes away while it starts an agent", () => {
+  let rewake: Rewake
+  afterEach(() => rewake?.stop())
+
+  test("takes the agent up when it is back, and says nothing of a failure that there was not", async () => {
+    rewake = await Rewake.start({ database: "postgresql", proxied: true, armed: true, durations })
+    const stopped = arm(rewake, "resume.agent_up", { signal: "SIGSTOP" })
+    const created = rewake.createTask("remember quince")
+    await stopped.reached()
+    rewake.proxy?.cut()
+    rewake.child?.kill("SIGCONT")
+    const cutAt = Date.now()
+    await waitUntil(() => Date.now() - cutAt > 3 * durations.sweepMs, "tries in vain")
+    rewake.proxy?.pass()
+    const { session } = await created
+    const log = await rewake.waitForRuns(session.id, 1)
+    expect(agentText(log)).toContain("quince")
+    expect(log.filter((event) => event.kind === "agent.started")).toHaveLength(1)
+    expect(log.filter((event) => ["resume.failed", "executor.error", "run.interrupted"].includes(event.kind))).toEqual([])
+  })
+})
+
 describe("two servers whose PostgreSQL is away for longer than their leases", () => {
   let first: Rewake
   let second: Rewake
