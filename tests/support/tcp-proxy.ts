@@ -32,8 +32,12 @@ export class TcpProxy {
     this.mode = "pass"
   }
   cut(): void {
-    this.mode = "cut"
+    this.refuseNewOnes()
     this.end(() => true)
+  }
+  /** Those that are open go on. */
+  refuseNewOnes(): void {
+    this.mode = "cut"
   }
   swallow(): void {
     this.mode = "swallow"
