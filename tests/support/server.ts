@@ -117,12 +117,19 @@ export class Rewake {
         this.output += chunk.toString("utf8")
       })
     }
-    this.url = await waitUntil(() => {
+    const requireAlive = () => {
       const ended = child.exitCode ?? child.signalCode
       if (ended !== null) throw new Error(`the server ended with ${ended}:\n${this.output}`)
+    }
+    this.url = await waitUntil(() => {
+      requireAlive()
       return /Rewake is ready[^\n]*\n\s*(http:\S+)/.exec(said)?.[1]
     }, "server start")
-    await waitUntil(async () => (await fetch(`${this.url}/api/ready`)).ok, "server ready")
+    await waitUntil(async () => {
+      requireAlive()
+      // One that is killed now refuses before it is seen to have ended.
+      return (await fetch(`${this.url}/api/ready`).catch(() => null))?.ok
+    }, "server ready")
   }
 
   /** A further server over the same database and data folder. */
