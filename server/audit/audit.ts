@@ -37,6 +37,8 @@ export type Trail = {
   refused(error: AppError): Promise<void>
 }
 
+type AuditFilters = Omit<AuditQuery, "cursor" | "limit">
+
 /** Somebody who is refused again and again must not fill the disk; the server's own log counts the rest. */
 const REFUSALS = { points: 30, duration: 60 }
 const EXPORT_PAGE = 500
@@ -96,7 +98,7 @@ export function createAudit({ db, journal, clock, logger }: { db: Database; jour
     }
   }
 
-  const where = ({ action, outcome, user, since, until }: Omit<AuditQuery, "cursor" | "limit">) => ({
+  const where = ({ action, outcome, user, since, until }: AuditFilters) => ({
     ...(action ? { action } : {}),
     ...(outcome ? { outcome } : {}),
     ...(user ? { user_email: { contains: user.toLowerCase() } } : {}),
@@ -115,13 +117,21 @@ export function createAudit({ db, journal, clock, logger }: { db: Database; jour
     return { items: page.map(toEvent), next_cursor: rows.length > limit && last ? encodeCursor({ at: last.at, id: last.id }) : null }
   }
 
-  /** Lines of JSON, oldest first; read page by page, as fast as they are taken. */
-  async function* exported(filters: Omit<AuditQuery, "cursor" | "limit">): AsyncGenerator<Uint8Array> {
+  /** Lines of JSON, oldest first, up to what is there now: its own entry, or one added while it is read, would be in it by chance. */
+  async function exported(filters: AuditFilters): Promise<AsyncGenerator<Uint8Array>> {
+    const newest = await db.auditEvent.findFirst({ where: where(filters), orderBy: [{ at: "desc" }, { id: "desc" }] })
+    return linesUpTo(newest, filters)
+  }
+
+  /** Read page by page, as fast as they are taken. */
+  async function* linesUpTo(newest: AuditRow | null, filters: AuditFilters): AsyncGenerator<Uint8Array> {
+    if (!newest) return
+    const upTo = { OR: [{ at: { lt: newest.at } }, { at: newest.at, id: { lte: newest.id } }] }
     let last: { at: string; id: string } | null = null
     for (;;) {
       const after: object = last ? { OR: [{ at: { gt: last.at } }, { at: last.at, id: { gt: last.id } }] } : {}
       const rows: AuditRow[] = await db.auditEvent.findMany({
-        where: { AND: [where(filters), after] },
+        where: { AND: [where(filters), upTo, after] },
         orderBy: [{ at: "asc" }, { id: "asc" }],
         take: EXPORT_PAGE,
       })
