@@ -263,13 +263,15 @@ export class Rewake {
       reconnectionDelayMax: 200,
       forceNew: true,
     })
-    // A refusal by the server itself is not retried by socket.io; a page tries again.
     socket.on("connect_error", (error: Error & { data?: ErrorBody }) => {
-      const passes = !socket.active && error.data !== undefined && MAY_PASS.has(error.data.code)
-      if (passes) setTimeout(() => this.sockets.includes(socket) && socket.connect(), RETRY_MS)
+      if (!socket.active && error.data !== undefined && MAY_PASS.has(error.data.code)) this.connectAgain(socket)
     })
     this.sockets.push(socket)
     return socket
+  }
+  /** What the server itself refuses or closes is left so by socket.io; a page tries again. */
+  connectAgain(socket: Socket): void {
+    setTimeout(() => this.sockets.includes(socket) && socket.connect(), RETRY_MS)
   }
 
   /** Makes it ready for another test: a running server without tasks, sockets, agents' notes or armed kill points. */
@@ -323,6 +325,10 @@ export function follow(rewake: Rewake, sessionId: string) {
       if (answer.error && MAY_PASS.has(answer.error.code)) setTimeout(() => socket.connected && subscribe(), RETRY_MS)
     })
   socket.on("connect", subscribe)
+  // As when the server cannot read what the subscription is to be sent.
+  socket.on("disconnect", (reason) => {
+    if (reason === "io server disconnect") rewake.connectAgain(socket)
+  })
   for (const name of PUSH_NAMES) socket.on(name, (event: PushedEvent) => event.session_id === sessionId && seen.push(event))
   return {
     seen,

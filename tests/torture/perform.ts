@@ -50,7 +50,11 @@ async function performByPerson(world: World, step: PersonStep): Promise<void> {
       message: step.text,
     })
     world.judge("creating a task", answer?.status ?? null, answer?.body)
-    if (answer?.status !== 201) return
+    if (answer?.status !== 201) {
+      // It may have been made all the same, and then its message is heard once.
+      world.sent.push({ session_id: "", task_id: 0, text: step.text, client_id: null, status: answer?.status ?? null, prompt_id: null })
+      return
+    }
     const { task, session } = answer.body
     world.sessions.push({ id: session.id, task_id: task.id, agent: step.agent, tabs: [], terminals: [], damaged: new Set() })
     world.sent.push({ session_id: session.id, task_id: task.id, text: step.text, client_id: null, status: 202, prompt_id: null })
