@@ -90,10 +90,12 @@ export async function createServices(options: {
   const writer = openWriter(config.database, { script: build.writerScript, origin: notices.origin })
   const journal = openJournal({ writer, db, clock })
   const restored = await settleRestoredBackup({ journal, db, data_dir: config.data_dir, logger })
+  const place_id = placeOf(config.data_dir)
   const boot = await startBoot({
     journal,
     db,
     data_dir: config.data_dir,
+    place_id,
     logger,
     alone,
     onFenced: options.onFenced,
@@ -126,7 +128,7 @@ export async function createServices(options: {
   const executors: Executors = {
     standalone: createStandaloneExecutor({
       data_dir: config.data_dir,
-      place_id: placeOf(config.data_dir),
+      place_id,
       shared: !alone,
       programs,
       build: build.id,
@@ -162,6 +164,7 @@ export async function createServices(options: {
     announce: (userId, taskId) => gateway.announce(userId, taskId),
     mayRun: access.isAllowed,
     isBootAlive: boot.isAlive,
+    isPlaceServed: boot.isPlaceServed,
     takeOverFrom: boot.takeOverFrom,
     askOwner: (session_id, ask) => void notices.tell({ session_id, ask }).catch((error) => logger.warn({ err: error }, "owner not told")),
   })

@@ -39,6 +39,8 @@ export type ExecutionDeps = {
   mayRun: (userId: string, runtime: string) => Promise<boolean>
   /** Is this boot's server still there? A boot that is not has lost its sessions. */
   isBootAlive: (bootId: string) => Promise<boolean>
+  /** Is a server up at this place, whoever owns its sessions? */
+  isPlaceServed: (placeId: string) => Promise<boolean>
   /** What a claim of another boot's session commits with it; null while that boot's server may be alive. */
   takeOverFrom: (bootId: string) => Promise<Change[] | null>
 }

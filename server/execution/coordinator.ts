@@ -280,6 +280,7 @@ export function createCoordinator(deps: ExecutionDeps) {
     waitingStarts: slots.waiting,
     isHere: (executor: PlacedExecutor & { runtime: string }) => deps.executors[executor.runtime as Runtime].isHere(executor),
     isBootAlive: deps.isBootAlive,
+    isPlaceServed: deps.isPlaceServed,
     /** How far the files of a session that is being restored are; null when none is. */
     restoreProgress: (sessionId: string) => owned.get(sessionId)?.restoring ?? null,
     ownedSessions: () => [...owned.keys()],

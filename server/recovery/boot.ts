@@ -17,6 +17,7 @@ export async function startBoot(options: {
   journal: Journal
   db: Database
   data_dir: string
+  place_id: string
   logger: Logger
   /** The embedded database is locked by the one server that uses it: every other boot in it has ended. */
   alone: boolean
@@ -39,6 +40,7 @@ export async function startBoot(options: {
       renewals: 0,
       ended_at: null,
       fenced_by: null,
+      place_id: options.place_id,
     }),
   ])
   killPoint("boot.leased")
@@ -111,9 +113,17 @@ export async function startBoot(options: {
     return boot !== null && (await standingOf(boot)) === "alive"
   }
 
+  /** A session that sleeps is claimed only when somebody wants it, so its owner may be gone while its server is there. */
+  async function isPlaceServed(placeId: string): Promise<boolean> {
+    const boots = await db.boot.findMany({ where: { place_id: placeId, ended_at: null } })
+    for (const boot of boots) if ((await standingOf(boot)) === "alive") return true
+    return false
+  }
+
   return {
     id,
     isAlive,
+    isPlaceServed,
     /**
      * What a claim of a session of this boot has to commit with it; null while its server may be alive. A server that renews in
      * the same moment keeps its sessions, or learns with its next renewal that it is fenced; never both.

@@ -27,22 +27,29 @@ export function createViews({ db, clock, config, coordinator, agents }: SessionD
       db.resumeToken.findMany({ where: { ...which, state: "live" }, orderBy: { minted_at: "asc" } }),
     ])
     const rows: SessionRows[] = []
-    const alive = new Map<string, boolean>()
+    const answered = new Map<string, Promise<boolean>>()
     for (const session of sessions) {
       const executor = executors.find((row) => row.session_id === session.id)
       if (!executor) continue
-      const on_other_server = !coordinator.isHere(executor) && !(await isOwned(session, alive))
+      const on_other_server = !coordinator.isHere(executor) && !(await isAnswered(session, executor, answered))
       rows.push({ session, executor, tokens: tokens.filter((token) => token.session_id === session.id), on_other_server })
     }
     return rows
   }
 
-  /** Looked up once for all sessions of a boot. */
-  async function isOwned({ owner_boot_id: boot }: Session, known: Map<string, boolean>): Promise<boolean> {
-    if (boot === null) return false
-    const alive = known.get(boot) ?? (await coordinator.isBootAlive(boot))
-    known.set(boot, alive)
-    return alive
+  /** By the server that owns it, or by one at its place that would. Looked up once for all sessions of a boot or place. */
+  async function isAnswered(
+    { owner_boot_id: owner }: Session,
+    { place_id }: ExecutorRunning,
+    known: Map<string, Promise<boolean>>,
+  ): Promise<boolean> {
+    const once = (key: string, look: () => Promise<boolean>) => {
+      const looked = known.get(key) ?? look()
+      known.set(key, looked)
+      return looked
+    }
+    if (owner !== null && (await once(owner, () => coordinator.isBootAlive(owner)))) return true
+    return place_id !== null && (await once(place_id, () => coordinator.isPlaceServed(place_id)))
   }
 
   async function tasks(page: readonly Task[]): Promise<TaskView[]> {

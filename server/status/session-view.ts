@@ -20,7 +20,7 @@ export type SessionRows = {
   session: Session
   executor: ExecutorRunning
   tokens: readonly ResumeToken[]
-  /** Its place is another server's, and no server that owns it answers from there. */
+  /** Its place is another server's, and no server answers from there. */
   on_other_server: boolean
 }
 

@@ -77,6 +77,7 @@ describe("two servers over one PostgreSQL, each with its own data folder and dae
     await first.api("POST", `/api/v1/sessions/${session.id}/stop`, {})
     await first.waitForEvent(session.id, (event) => event.kind === "agent.exited", "the agent's end")
     await first.restart()
+    expect(await statusOf(session.id)).toMatchObject({ executor_status: "ready", on_other_server: false })
     await second.api("POST", `/api/v1/sessions/${session.id}/resume`, {})
     await second.waitForEvent(
       session.id,

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "boots" ADD COLUMN     "place_id" TEXT;
