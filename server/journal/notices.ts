@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto"
+import { setTimeout as delay } from "node:timers/promises"
 import pg from "pg"
+import { DURATIONS } from "../../lib/host/durations"
 
 /**
  * What one server tells the others: a session's log grew, its owner is asked to act, users' rights, sign-ins or tokens changed, or a
@@ -37,28 +39,42 @@ export function openPostgresNotices(url: string, onError: (error: unknown) => vo
   let client: pg.Client | null = null
   let lostOnce = false
 
-  async function connect() {
-    const fresh = new pg.Client({ connectionString: url, application_name: "rewake-notices" })
+  /** Settles, with why, when nothing can be heard any more. */
+  async function hearUntilLost(): Promise<never> {
+    const { queryMs, leaseRenewalMs } = DURATIONS
+    const limits = { connectionTimeoutMillis: queryMs, query_timeout: queryMs, keepAlive: true }
+    const fresh = new pg.Client({ connectionString: url, application_name: "rewake-notices", ...limits })
     fresh.on("notification", ({ payload }) => {
       const { origin: from, ...notice } = JSON.parse(payload ?? "{}") as Notice & { origin: string }
       if (from !== origin) for (const listener of listeners) listener(notice)
     })
-    fresh.on("error", () => reconnectLater())
-    await fresh.connect()
-    await fresh.query(`LISTEN ${CHANNEL}`)
-    client = fresh
-    if (lostOnce) for (const listener of afterDeafness) listener()
+    const lost = new Promise<never>((_, reject) => fresh.on("error", reject))
+    lost.catch(() => {})
+    try {
+      await fresh.connect()
+      await fresh.query(`LISTEN ${CHANNEL}`)
+      client = fresh
+      if (lostOnce) for (const listener of afterDeafness) listener()
+      for (;;) {
+        await Promise.race([lost, delay(leaseRenewalMs, undefined, { ref: false })])
+        // A connection that was cut without a word hears nothing more, and would be listened to until the kernel gives it up.
+        await fresh.query("SELECT 1")
+      }
+    } finally {
+      client = null
+      fresh.end().catch(() => {})
+    }
   }
-  function reconnectLater() {
-    client = null
-    lostOnce = true
-    if (closed) return
-    setTimeout(() => connect().catch(reconnectLater), RECONNECT_MS).unref()
+  async function keepHearing() {
+    while (!closed) {
+      await hearUntilLost().catch((error) => {
+        if (!closed) onError(error)
+      })
+      lostOnce = true
+      await delay(RECONNECT_MS, undefined, { ref: false })
+    }
   }
-  connect().catch((error) => {
-    onError(error)
-    reconnectLater()
-  })
+  void keepHearing()
 
   return {
     origin,

@@ -140,15 +140,17 @@ describe("two servers whose PostgreSQL is away for longer than their leases", ()
     await twoServers()
     const { task, session } = await first.createTask("remember quince")
     await first.waitForRuns(session.id, 1)
+    const viewer = follow(second, session.id)
+    await viewer.until((event) => event.kind === "run.completed", "the first run's end")
     proxy.swallow()
     await sitOut(() => proxy.passNewOnes())
-    const viewer = follow(second, session.id)
     await waitUntil(
       async () =>
         (await first.api("POST", `/api/v1/tasks/${task.id}/append`, { message: "recall", client_message_id: "c-1" })).status === 202,
       "a message to be accepted",
     )
-    await viewer.until((event) => event.kind === "message.agent" && event.content.includes("quince"), "the answer")
+    await viewer.until(() => ofKind(viewer.seen, "run.completed").length === 2, "the answer, heard of over a new connection")
+    expect(ofKind(viewer.seen, "message.agent").at(-1)?.content).toContain("quince")
     expect(running()).toEqual(["running", "running"])
     expect((await leases()).filter(({ fenced_by }) => fenced_by !== null)).toEqual([])
   })
