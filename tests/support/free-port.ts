@@ -1,7 +1,10 @@
 import { createServer } from "node:net"
 
-/** Below the range from which the system takes ports for outgoing connections: a port must be free again after each kill. */
-const FIRST_PORT = 10_000
+/**
+ * Below the range from which the system takes ports for outgoing connections: a port must be free again after each kill. Above 10080,
+ * which browsers and fetch refuse.
+ */
+const FIRST_PORT = 10_100
 const PORTS_PER_WORKER = 2_000
 const WORKERS = 8
 
