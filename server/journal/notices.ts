@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto"
 import { setTimeout as delay } from "node:timers/promises"
 import pg from "pg"
 import { DURATIONS } from "../../lib/host/durations"
+import { CONNECTION_LIMITS } from "./postgres-limits"
 
 /**
  * What one server tells the others: a session's log grew, its owner is asked to act, users' rights, sign-ins or tokens changed, or a
@@ -39,11 +40,9 @@ export function openPostgresNotices(url: string, onError: (error: unknown) => vo
   let client: pg.Client | null = null
   let lostOnce = false
 
-  /** Settles, with why, when nothing can be heard any more. */
+  /** Ends, with the reason as its error, when nothing can be heard any more. */
   async function hearUntilLost(): Promise<never> {
-    const { queryMs, leaseRenewalMs } = DURATIONS
-    const limits = { connectionTimeoutMillis: queryMs, query_timeout: queryMs, keepAlive: true }
-    const fresh = new pg.Client({ connectionString: url, application_name: "rewake-notices", ...limits })
+    const fresh = new pg.Client({ connectionString: url, application_name: "rewake-notices", ...CONNECTION_LIMITS })
     fresh.on("notification", ({ payload }) => {
       const { origin: from, ...notice } = JSON.parse(payload ?? "{}") as Notice & { origin: string }
       if (from !== origin) for (const listener of listeners) listener(notice)
@@ -56,7 +55,7 @@ export function openPostgresNotices(url: string, onError: (error: unknown) => vo
       client = fresh
       if (lostOnce) for (const listener of afterDeafness) listener()
       for (;;) {
-        await Promise.race([lost, delay(leaseRenewalMs, undefined, { ref: false })])
+        await Promise.race([lost, delay(DURATIONS.leaseRenewalMs, undefined, { ref: false })])
         // A connection that was cut without a word hears nothing more, and would be listened to until the kernel gives it up.
         await fresh.query("SELECT 1")
       }

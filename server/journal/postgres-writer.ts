@@ -3,6 +3,7 @@ import { DURATIONS } from "../../lib/host/durations"
 import { killPoint } from "../../lib/host/kill-point"
 import { type Answer, applyBatch, type WriteRequest, type WriteResult } from "./apply-batch"
 import { CHANNEL, type Notice, toPayload } from "./notices"
+import { CONNECTION_LIMITS } from "./postgres-limits"
 import type { Writer } from "./writer"
 
 /** Two servers took the same rows in different orders; the whole batch was rolled back and may be tried again. */
@@ -15,17 +16,14 @@ export function openPostgresWriter(url: string, origin = ""): Writer {
   const names = new Map<string, string>()
 
   async function connect() {
-    const { queryMs, stalledTransactionMs } = DURATIONS
-    // A connection that was cut without a word would otherwise be waited for until the kernel gives it up, and the lease with it.
-    const limits = { connectionTimeoutMillis: queryMs, query_timeout: queryMs, keepAlive: true }
-    const client = new pg.Client({ connectionString: url, application_name: "rewake-journal", ...limits })
+    const client = new pg.Client({ connectionString: url, application_name: "rewake-journal", ...CONNECTION_LIMITS })
     client.on("error", () => {
       connection = null
     })
     await client.connect()
     // A server that is stopped or cut off in the middle of a transaction holds its row locks: without a limit, no other server
     // could ever take over those sessions.
-    await client.query(`SET synchronous_commit = on; SET idle_in_transaction_session_timeout = ${stalledTransactionMs}`)
+    await client.query(`SET synchronous_commit = on; SET idle_in_transaction_session_timeout = ${DURATIONS.stalledTransactionMs}`)
     return client
   }
 
