@@ -43,7 +43,7 @@ import { type Database, openDatabase } from "./platform/database"
 import type { Logger } from "./platform/logger"
 import { createMetrics } from "./platform/metrics"
 import { createStorageProbe } from "./platform/storage-probe"
-import { createGateway, type GatewayDeps } from "./realtime"
+import { createGateway, type GatewayDeps, startTroubleWatch } from "./realtime"
 import { createReaper, findExpired } from "./reaper"
 import {
   bootSweep,
@@ -281,6 +281,7 @@ export async function createServices(options: {
     write: () => journal.write([updateAny("boots", { id: boot.id }, { pid: process.pid })]),
     folders: [config.data_dir, ...(config.database.kind === "sqlite" ? [dirname(config.database.file)] : [])],
   })
+  const troubleWatch = startTroubleWatch(gateway, probeStorage)
 
   return {
     config,
@@ -353,6 +354,7 @@ export async function createServices(options: {
     async close() {
       ready = false
       waitSweep.stop()
+      troubleWatch.stop()
       takeoverSweep?.stop()
       await accessSweep.stop()
       workers.stop()

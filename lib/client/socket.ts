@@ -83,6 +83,8 @@ function connection(): Socket<ServerToClientEvents, ClientToServerEvents> {
   opened.on("session.restore_progress", (progress) => {
     for (const listener of progressListeners) listener(progress)
   })
+  // A page that asks for nothing would not notice by itself.
+  opened.on("server.trouble", (error) => noteTrouble(fromErrorBody(error)))
   opened.on("workspace.changed", ({ session_id }) => tellWorkspace(session_id))
   opened.on("worker.output", (output) => workerListeners.get(output.worker_id)?.onOutput(output))
   opened.on("worker.redraw", (redraw) => workerListeners.get(redraw.worker_id)?.onRedraw(redraw))

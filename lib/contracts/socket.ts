@@ -43,6 +43,8 @@ export type ServerToClientEvents = Record<PushName, (event: PushedEvent) => void
   "session.restore_progress": (progress: RestoreProgress) => void
   /** Something in the workspace changed: ask again for what is shown of it. */
   "workspace.changed": (change: { session_id: string }) => void
+  /** The server cannot use its database or its disk. Said again until it can; `/api/ready` tells when that is. */
+  "server.trouble": (error: ErrorBody) => void
   "worker.output": (output: WorkerOutput) => void
   "worker.redraw": (redraw: WorkerRedraw) => void
   "worker.exit": (exit: WorkerExit) => void

@@ -36,6 +36,8 @@ export const DURATIONS = {
   signInSlowdownMs: 2_000,
   /** A database that has not taken a read and a write by then counts as away. */
   storageProbeMs: 3_000,
+  /** How often a server with open pages looks whether its database and disk can be used. */
+  storageCheckMs: 5_000,
   /** How often open sockets are compared with the sign-ins and tokens they were opened with. */
   socketCheckMs: 30_000,
 } satisfies Record<string, number>

@@ -257,6 +257,8 @@ export function createGateway(deps: GatewayDeps) {
       )
       for (const { id, last_seq } of heads) for (const channel of channelsOf.get(id) ?? []) channel.grewTo(last_seq)
     },
+    /** For every open page, whoever looks at it. */
+    tellTrouble: (error: AppError) => void io.emit("server.trouble", toErrorBody(error)),
     recheck,
     connections: () => io.engine.clientsCount,
     async close() {

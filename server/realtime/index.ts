@@ -1,2 +1,3 @@
 export { createGateway, type Gateway, type GatewayDeps } from "./gateway"
 export { createSessionChannel } from "./session-channel"
+export { startTroubleWatch } from "./trouble-watch"

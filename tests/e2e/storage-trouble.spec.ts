@@ -13,7 +13,7 @@ test.beforeAll(async () => {
   disk = new SmallDisk(8)
   const file = join(disk.path, "rewake.db")
   copyFileSync(readTemplate().file, file)
-  rewake = await Rewake.start({ env: { DATABASE_URL: `file:${file}` } })
+  rewake = await Rewake.start({ env: { DATABASE_URL: `file:${file}` }, durations: { storageCheckMs: 500 } })
 })
 test.afterAll(async () => {
   await rewake?.stop()
@@ -46,4 +46,17 @@ test("a full disk is one banner; the message waits in the browser through a relo
   const sessionId = /sess_\w+/.exec(page.url())?.[0] ?? ""
   const log = await rewake.waitForRuns(sessionId, 2)
   expect(log.filter((event) => event.kind === "message.user" && event.content === MESSAGE)).toHaveLength(1)
+})
+
+test("a page that asks for nothing shows the banner of a full disk too, and drops it once there is room", async ({ page }) => {
+  await openTask(page, rewake, "remember medlar")
+  await expectTranscript(page).toContain("medlar")
+  const banner = page.getByText("The server's disk is full")
+  const refused: string[] = []
+  page.on("response", (response) => response.status() === 503 && refused.push(new URL(response.url()).pathname))
+  disk.fill()
+  await expect(banner).toBeVisible()
+  expect(refused.filter((path) => path !== "/api/ready")).toEqual([])
+  disk.free()
+  await expect(banner).toHaveCount(0)
 })
