@@ -22,7 +22,7 @@ import {
   type People,
   scopesOfRole,
 } from "./auth"
-import { createAgentctlClient } from "./executors"
+import { createAgentctlClient, moveHere, openPlace } from "./executors"
 import { type Journal, openJournal, openWriter } from "./journal"
 import { realClock } from "./platform/clock"
 import { type Config, ConfigError, readConfig } from "./platform/config"
@@ -31,7 +31,7 @@ import { type BackedUp, BackupError, findDamage, makeBackup, restoreBackup } fro
 import { createLogger } from "./platform/logger"
 import { migrate } from "./platform/migrate"
 import { whyUnusable } from "./platform/why-unusable"
-import { markFolder } from "./recovery"
+import { isServerUpAt, markFolder } from "./recovery"
 import { examineAll, examineExport, exportToFolder, importSession, readExport } from "./transfer"
 import { migrationsFolder } from "./wiring"
 
@@ -146,6 +146,8 @@ async function run(config: Config) {
         throw new Usage("backup FILE [--overwrite] makes a backup; backup --restore FILE puts it in the database's place.")
       return backUp(config, resolve(file), values.overwrite)
     }
+    case "moved":
+      return takeMovedFolder(config)
     case "stop":
       return stopEverything(config)
     default:
@@ -153,7 +155,7 @@ async function run(config: Config) {
         [
           "commands: token --user EMAIL [--days N] [--scope read|write|admin], invite --email EMAIL [--admin], stop,",
           "export --session ID [--to FOLDER], import FOLDER|FILE.tar --user EMAIL, doctor [--repair FOLDER | FOLDER|FILE.tar],",
-          "backup FILE [--overwrite], backup --restore FILE",
+          "backup FILE [--overwrite], backup --restore FILE, moved",
         ].join("\n"),
       )
   }
@@ -254,6 +256,20 @@ async function restore(config: Config, file: string) {
   } finally {
     lock.release()
   }
+}
+
+/** An admin's word: nothing in a folder tells whether it was moved here, or copied while the original goes on. */
+function takeMovedFolder(config: Config) {
+  return withDatabase(config, async ({ db }) => {
+    const { last_used } = openPlace(config.data_dir)
+    if (last_used === null) throw new Usage(`${config.data_dir} was last used on this machine: there is nothing to do.`)
+    if (await isServerUpAt(db, last_used))
+      throw new Usage("A server is still up on the machine where this folder was, or was a moment ago. Stop it there first.")
+    moveHere(config.data_dir)
+    const sessions = await db.executorRunning.count({ where: { place_id: last_used } })
+    console.log(`${count(sessions, "session")} of the machine where this folder was last used belong to this one now.`)
+    console.log("Restart the server if it runs.")
+  })
 }
 
 const count = (n: number, what: string) => `${n} ${what}${n === 1 ? "" : "s"}`

@@ -33,7 +33,7 @@ import {
   signInWithPassword,
 } from "./auth"
 import { type Coordinator, createCoordinator, createReach } from "./execution"
-import { createStandaloneExecutor, type Executor, type Executors, installPrograms, notConfigured, placeOf } from "./executors"
+import { createStandaloneExecutor, type Executors, installPrograms, moveHere, notConfigured, openPlace, type Place } from "./executors"
 import { createGitCredentials } from "./git-credentials"
 import { noNotices, openJournal, openPostgresNotices, openWriter, updateAny } from "./journal"
 import { realClock } from "./platform/clock"
@@ -90,12 +90,13 @@ export async function createServices(options: {
   const writer = openWriter(config.database, { script: build.writerScript, origin: notices.origin })
   const journal = openJournal({ writer, db, clock })
   const restored = await settleRestoredBackup({ journal, db, data_dir: config.data_dir, logger })
-  const place_id = placeOf(config.data_dir)
+  // A database inside the folder goes where the folder goes, also to a copy.
+  const place = alone ? moveHere(config.data_dir) : openPlace(config.data_dir)
   const boot = await startBoot({
     journal,
     db,
     data_dir: config.data_dir,
-    place_id,
+    place,
     logger,
     alone,
     onFenced: options.onFenced,
@@ -128,7 +129,7 @@ export async function createServices(options: {
   const executors: Executors = {
     standalone: createStandaloneExecutor({
       data_dir: config.data_dir,
-      place_id,
+      place,
       shared: !alone,
       programs,
       build: build.id,
@@ -141,9 +142,14 @@ export async function createServices(options: {
     docker: notConfigured("docker"),
     remote: notConfigured("remote"),
   }
-  const elsewhere = alone ? 0 : await countElsewhere(db, executors.standalone)
+  const elsewhere = alone ? 0 : await countElsewhere(db, place)
   if (elsewhere > 0)
     logger.warn({ sessions: elsewhere }, "sessions of this database are at other servers' data folders, and are left to those servers")
+  if (place.last_used !== null)
+    logger.warn(
+      { place: place.last_used },
+      "this data folder was last used on another machine: if it was moved here and not copied, run `npm run moved`, or its sessions stay there",
+    )
   const archives = createArchiveStore(config.archive)
   const coordinator: Coordinator = createCoordinator({
     journal,
@@ -371,8 +377,10 @@ export async function createServices(options: {
   }
 }
 
-const countElsewhere = (db: Database, { place_id }: Executor) =>
-  db.executorRunning.count({ where: { status: { notIn: ["none", "deleted"] }, place_id: { not: place_id, gt: "" } } })
+async function countElsewhere(db: Database, { ids }: Place): Promise<number> {
+  const places = await db.executorRunning.groupBy({ by: ["place_id"], where: { status: { notIn: ["none", "deleted"] } }, _count: true })
+  return places.filter(({ place_id }) => place_id && !ids.includes(place_id)).reduce((sum, { _count }) => sum + _count, 0)
+}
 
 /** The folder's lock is then the database's as well. */
 const isInside = (folder: string, database: Config["database"]) => database.kind === "sqlite" && dirname(database.file) === folder

@@ -1,18 +1,58 @@
 import { createHash, randomBytes } from "node:crypto"
 import { linkSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
+import { z } from "zod"
 import { writePrivateFile } from "../../lib/host/write-private-file"
 
+export type Place = {
+  /** The data folder on this machine. */
+  id: string
+  /** This place, and those the folder was moved from: their sessions are here too. */
+  ids: readonly string[]
+  /** Where the folder was last used, if that was another machine: whether it was moved or copied here, only a user knows. */
+  last_used: string | null
+}
+
+/** Which place the folder was last used as, and those that it was moved from to get there. */
+const Places = z.object({ id: z.string(), moved_from: z.array(z.string()) })
+
 /**
- * Names the place of this data folder's daemon: a random id kept in the folder, and the machine's own. A folder that was copied to
+ * The place of this data folder's daemon: a random id kept in the folder, and the machine's own. A folder that was copied to
  * another machine is another place, whose daemon knows nothing of the first one's agents. Never the hostname, which a container
  * changes at every start.
  */
-export const placeOf = (dataDir: string): string =>
-  `place_${createHash("sha256")
+export function openPlace(dataDir: string): Place {
+  const id = `place_${createHash("sha256")
     .update(`${folderId(dataDir)}\n${machineId()}`)
     .digest("hex")
     .slice(0, 24)}`
+  const known = readPlaces(dataDir)
+  if (known && known.id !== id) return { id, ids: [id], last_used: known.id }
+  if (!known) writePlaces(dataDir, { id, moved_from: [] })
+  return { id, ids: [id, ...(known?.moved_from ?? [])], last_used: null }
+}
+
+/** The folder was moved: what was at the place where it was last used is here from now on. */
+export function moveHere(dataDir: string): Place {
+  const { id, last_used } = openPlace(dataDir)
+  const earlier = last_used === null ? [] : [last_used, ...(readPlaces(dataDir)?.moved_from ?? [])]
+  if (last_used !== null) writePlaces(dataDir, { id, moved_from: earlier.filter((place) => place !== id) })
+  return openPlace(dataDir)
+}
+
+const placesFile = (dataDir: string) => join(dataDir, "places.json")
+const writePlaces = (dataDir: string, places: z.infer<typeof Places>) => writePrivateFile(placesFile(dataDir), JSON.stringify(places))
+
+function readPlaces(dataDir: string): z.infer<typeof Places> | null {
+  const text = read(placesFile(dataDir))
+  if (text === null) return null
+  try {
+    return Places.parse(JSON.parse(text))
+  } catch (cause) {
+    // Made anew, it would forget where the folder was moved from, and the sessions of then would count as another server's.
+    throw new Error(`${placesFile(dataDir)} is damaged. Remove it, unless this folder was moved here from another machine.`, { cause })
+  }
+}
 
 function folderId(dataDir: string): string {
   const file = join(dataDir, "place-id")

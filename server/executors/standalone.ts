@@ -10,6 +10,7 @@ import { isSameProcess } from "../../lib/host/process-identity"
 import type { Logger } from "../platform/logger"
 import { type AgentctlClient, createAgentctlClient } from "./agentctl-client"
 import { type Executor, LaunchFailed, type PlacedExecutor, type Probe } from "./executor"
+import type { Place } from "./place"
 
 /** A daemon not healthy by then is reported as failed; the session stays open for another try. */
 const LAUNCH_TIMEOUT_MS = 20_000
@@ -21,8 +22,7 @@ const UNPUBLISHED: Probe = { kind: "unknown", why: "agentctl lives, but its file
 
 type Options = {
   data_dir: string
-  /** See place.ts. */
-  place_id: string
+  place: Place
   /** Other servers may use the same database. Where none can, every session is here, whatever its row says. */
   shared: boolean
   programs: string
@@ -43,7 +43,7 @@ export function createStandaloneExecutor(options: Options): Executor {
   /** A row of before places were recorded belongs to the folder whose daemon keeps its spool. */
   function isHere({ session_id, place_id, agentctl_instance_id }: PlacedExecutor): boolean {
     if (!options.shared) return true
-    if (place_id !== null) return place_id === options.place_id
+    if (place_id !== null) return options.place.ids.includes(place_id)
     return agentctl_instance_id === null || existsSync(join(options.data_dir, "sessions", `${session_id}.messages.jsonl`))
   }
 
@@ -105,7 +105,7 @@ export function createStandaloneExecutor(options: Options): Executor {
   }
 
   return {
-    place_id: options.place_id,
+    place_id: options.place.id,
     isHere,
     async launch(executor) {
       if (!isHere(executor)) throw new LaunchFailed("unreachable", `${ELSEWHERE}; it was left alone`)

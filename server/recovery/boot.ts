@@ -2,6 +2,7 @@ import { hostname } from "node:os"
 import { DURATIONS } from "../../lib/host/durations"
 import { killPoint } from "../../lib/host/kill-point"
 import { isSameProcess, processScope, processStartTime } from "../../lib/host/process-identity"
+import type { Place } from "../executors"
 import { type Change, insert, isConflict, type Journal, update, updateAny } from "../journal"
 import type { Boot as BootRow, Database } from "../platform/database"
 import { ids } from "../platform/ids"
@@ -17,7 +18,7 @@ export async function startBoot(options: {
   journal: Journal
   db: Database
   data_dir: string
-  place_id: string
+  place: Place
   logger: Logger
   /** The embedded database is locked by the one server that uses it: every other boot in it has ended. */
   alone: boolean
@@ -40,7 +41,7 @@ export async function startBoot(options: {
       renewals: 0,
       ended_at: null,
       fenced_by: null,
-      place_id: options.place_id,
+      place_ids: options.place.ids.join(" "),
     }),
   ])
   killPoint("boot.leased")
@@ -115,8 +116,7 @@ export async function startBoot(options: {
 
   /** A session that sleeps is claimed only when somebody wants it, so its owner may be gone while its server is there. */
   async function isPlaceServed(placeId: string): Promise<boolean> {
-    const boots = await db.boot.findMany({ where: { place_id: placeId, ended_at: null } })
-    for (const boot of boots) if ((await standingOf(boot)) === "alive") return true
+    for (const boot of await bootsAt(db, placeId)) if ((await standingOf(boot)) === "alive") return true
     return false
   }
 
@@ -159,6 +159,14 @@ export async function startBoot(options: {
   }
 }
 export type Boot = Awaited<ReturnType<typeof startBoot>>
+
+const bootsAt = (db: Database, placeId: string) => db.boot.findMany({ where: { place_ids: { contains: placeId }, ended_at: null } })
+
+/** By its lease alone, for whoever is no server: one that was killed counts as up until that has run out. */
+export async function isServerUpAt(db: Database, placeId: string): Promise<boolean> {
+  const now = await databaseNow(db)
+  return (await bootsAt(db, placeId)).some(({ lease_until }) => lease_until > now)
+}
 
 async function databaseNow(db: Database): Promise<string> {
   const [row] = await db.$queryRawUnsafe<{ now: Date | string }[]>("SELECT CURRENT_TIMESTAMP AS now")

@@ -1,5 +1,5 @@
 export { createAccessSweep } from "./access-sweep"
-export { type Boot, startBoot } from "./boot"
+export { type Boot, isServerUpAt, startBoot } from "./boot"
 export { bootSweep, recoverBeforeItsTurn } from "./boot-sweep"
 export { markFolder, settleRestoredBackup } from "./restored-backup"
 export { startTakeoverSweep } from "./takeover-sweep"

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs"
+import { existsSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, describe, expect, test } from "vitest"
 import type { SessionStatusReport } from "../../lib/contracts/status"
@@ -87,5 +87,45 @@ describe("two servers over one PostgreSQL, each with its own data folder and dae
 
     expect((await second.api("DELETE", `/api/v1/tasks/${task.id}`)).status).toBe(204)
     await waitUntil(async () => (await countRows(first.sqlPlace(), "tasks")) === 0, "the other server to remove it")
+  })
+})
+
+describe("a data folder that was moved to another machine", () => {
+  let rewake: Rewake
+  afterEach(() => rewake?.stop())
+
+  test("has its sessions elsewhere until a user says that it was moved; then they go on, for other servers as well", async () => {
+    rewake = await Rewake.start({ database: "postgresql", durations })
+    const { task, session } = await rewake.createTask("remember quince")
+    await rewake.waitForRuns(session.id, 1)
+    const status = async (from: Rewake) => (await from.api<SessionStatusReport>("GET", `/api/v1/sessions/${session.id}/status`)).body
+    expect(() => rewake.cli("moved")).toThrow(/last used on this machine/)
+    await rewake.kill9()
+    rewake.killDaemon()
+    // What makes it another place is another id of the machine or of the folder; a test can change only the latter.
+    writeFileSync(join(rewake.dataDir, "place-id"), "0123456789abcdef0123456789abcdef")
+
+    await rewake.boot()
+    expect(rewake.output).toContain("npm run moved")
+    expect(await status(rewake)).toMatchObject({ on_other_server: true, executor_status: "unknown" })
+    await waitUntil(() => {
+      try {
+        return rewake.cli("moved").includes("1 session of the machine")
+      } catch (error) {
+        expect(String(error)).toContain("A server is still up on the machine")
+        return false
+      }
+    }, "the lease of the server that was there to run out")
+    await rewake.restart()
+    expect(await status(rewake)).toMatchObject({ on_other_server: false })
+    const other = await rewake.serverElsewhere()
+    try {
+      expect(await status(other)).toMatchObject({ on_other_server: false })
+      await other.append(task.id, "recall")
+      expect(agentText(await other.waitForRuns(session.id, 2))).toContain("quince")
+      expect(existsSync(join(other.dataDir, "run", "agentctl.json"))).toBe(false)
+    } finally {
+      await other.stop()
+    }
   })
 })

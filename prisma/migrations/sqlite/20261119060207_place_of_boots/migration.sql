@@ -1,2 +1,2 @@
 -- AlterTable
-ALTER TABLE "boots" ADD COLUMN "place_id" TEXT;
+ALTER TABLE "boots" ADD COLUMN "place_ids" TEXT;
