@@ -38,6 +38,8 @@ export type Slot = "taken" | "waiting" | "no_room"
 export function createAgentSlots<O>(
   deps: Pick<ExecutionDeps, "db" | "executors" | "agents" | "logger" | "boot_id"> & {
     max: number
+    /** What a waiting session is started with when it is asked for again. */
+    bothAsked: (earlier: O, later: O) => O
     /** Ends an idle agent, and settles when the journal knows; false when it is idle no more. */
     stopIdle: (sessionId: string) => Promise<boolean>
     /** Goes on with a start that waited; it is this session's turn. */
@@ -130,10 +132,11 @@ export function createAgentSlots<O>(
         return "taken"
       }
       if (onlyIfFree && (waiting.length > 0 || rows.length + starting.size >= deps.max)) return "no_room"
-      const one = { session_id, user_id, task_id, options }
       const at = waiting.findIndex((other) => other.session_id === session_id)
+      const before = waiting[at]
+      const one = { session_id, user_id, task_id, options: before ? deps.bothAsked(before.options, options) : options }
       // Whoever asks again keeps the place in line.
-      waiting = at === -1 ? [...waiting, one] : waiting.toSpliced(at, 1, one)
+      waiting = before ? waiting.toSpliced(at, 1, one) : [...waiting, one]
       const chosen = await assign()
       startAll(chosen.filter((one) => one.session_id !== session_id))
       return starting.has(session_id) ? "taken" : "waiting"

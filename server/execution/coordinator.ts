@@ -14,6 +14,7 @@ import { createClaims } from "./claim"
 import type { ExecutionDeps, Live } from "./context"
 import { closeOpenRun, deliver, handOverAgain } from "./deliver"
 import { settleOptions } from "./options"
+import { bothAsked, type PumpOptions } from "./pump-options"
 import { discard, type Reaped, reap, type SeenExpired } from "./reap"
 import { markFailed, type Reconciled, reconcile } from "./reconcile"
 import { loadSession } from "./session-facts"
@@ -21,15 +22,6 @@ import { type Stopped, stopEverything } from "./stop-everything"
 import { stopIdleAgent } from "./stop-idle-agent"
 import { expireWaits, refusalIsFinal, tendRun } from "./tend-run"
 import { wake } from "./wake"
-
-/** `sign_in`: the way in that a person chose for the agent, which is started anew with it. */
-export type PumpOptions = {
-  wake?: boolean
-  fresh?: boolean
-  sign_in?: string | null
-  /** Nobody asked: no other agent is ended for it, and it does not wait for one. */
-  onlyIfFree?: boolean
-}
 
 /** The one thing that starts, feeds and stops agents: at most one run per session, one job at a time per session. */
 export function createCoordinator(deps: ExecutionDeps) {
@@ -39,6 +31,7 @@ export function createCoordinator(deps: ExecutionDeps) {
   const slots = createAgentSlots<PumpOptions>({
     ...deps,
     max: deps.max_running_agents,
+    bothAsked,
     stopIdle: (sessionId) =>
       queue.isBusy(sessionId) ? Promise.resolve(false) : queue.run(sessionId, () => stopIdleAgent(deps, owned.get(sessionId))),
     start: (sessionId, options) => queue.run(sessionId, () => pumpNow(sessionId, options)),

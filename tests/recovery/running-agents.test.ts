@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest"
 import type { SessionEvent } from "../../lib/contracts/events"
 import type { SessionView } from "../../lib/contracts/task"
+import { ofKind } from "../support/events"
 import { agentText, numbers, type Rewake } from "../support/server"
 import { useServers } from "../support/use-servers"
 import { allowUsers, createUser } from "../support/users"
@@ -83,6 +84,21 @@ describe("as many agents run as MAX_RUNNING_AGENTS allows", () => {
     const third = await rewake.createTask("hang")
     expect(await placed(third.session.id)).toEqual({ position: 3, waiting: 3 })
     expect((await rewake.session(first.session.id)).start_place).toEqual({ position: 1, waiting: 3 })
+  })
+
+  test("a fresh start that waits stays one when a message comes after it", async () => {
+    rewake = await start({ env: { MAX_RUNNING_AGENTS: "1" } })
+    const { task, session } = await rewake.createTask("remember quince")
+    await rewake.waitForRuns(session.id, 1)
+    const busy = await rewake.createTask("hang")
+    await untilWorking(busy.session.id)
+    await rewake.api("POST", `/api/v1/sessions/${session.id}/resume`, { fresh: true })
+    await placed(session.id)
+    await rewake.append(task.id, "recall")
+    await cancel(busy.session.id)
+    const log = await rewake.waitForRuns(session.id, 2)
+    expect(ofKind(log, "agent.started").map(({ strategy }) => strategy)).toEqual(["new", "idle"])
+    expect(ofKind(log, "message.agent").at(-1)?.content).not.toContain("quince")
   })
 
   test("adopted agents count and go on, also above a lower number, and a waiting message survives the restart", async () => {
