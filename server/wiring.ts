@@ -33,7 +33,7 @@ import {
   signInWithPassword,
 } from "./auth"
 import { type Coordinator, createCoordinator, createReach } from "./execution"
-import { createStandaloneExecutor, type Executors, installPrograms, moveHere, notConfigured, openPlace, type Place } from "./executors"
+import { createStandaloneExecutor, type Executors, installPrograms, notConfigured, openOnlyPlace, openPlace, type Place } from "./executors"
 import { createGitCredentials } from "./git-credentials"
 import { noNotices, openJournal, openPostgresNotices, openWriter, updateAny } from "./journal"
 import { realClock } from "./platform/clock"
@@ -90,8 +90,7 @@ export async function createServices(options: {
   const writer = openWriter(config.database, { script: build.writerScript, origin: notices.origin })
   const journal = openJournal({ writer, db, clock })
   const restored = await settleRestoredBackup({ journal, db, data_dir: config.data_dir, logger })
-  // A database inside the folder goes where the folder goes, also to a copy.
-  const place = alone ? moveHere(config.data_dir) : openPlace(config.data_dir)
+  const place = alone ? openOnlyPlace(config.data_dir) : openPlace(config.data_dir)
   const boot = await startBoot({
     journal,
     db,

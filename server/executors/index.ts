@@ -1,6 +1,6 @@
 export { type AgentctlClient, createAgentctlClient, DaemonRefused, DaemonUnreachable, type Endpoint } from "./agentctl-client"
 export { type Executor, LaunchFailed, type PlacedExecutor, type Probe } from "./executor"
-export { moveHere, openPlace, type Place } from "./place"
+export { moveHere, openOnlyPlace, openPlace, type Place } from "./place"
 export { installPrograms } from "./programs"
 export type { PtyOutput } from "./pty-calls"
 export { readLineBatches } from "./read-lines"

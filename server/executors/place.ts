@@ -3,6 +3,7 @@ import { linkSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { z } from "zod"
 import { writePrivateFile } from "../../lib/host/write-private-file"
+import { ConfigError } from "../platform/config"
 
 export type Place = {
   /** The data folder on this machine. */
@@ -22,14 +23,25 @@ const Places = z.object({ id: z.string(), moved_from: z.array(z.string()) })
  * changes at every start.
  */
 export function openPlace(dataDir: string): Place {
-  const id = `place_${createHash("sha256")
-    .update(`${folderId(dataDir)}\n${machineId()}`)
-    .digest("hex")
-    .slice(0, 24)}`
+  const folder = folderId(dataDir)
+  if (!folder)
+    throw new ConfigError(`${folderFile(dataDir)} is empty. Put its content back: sessions are known by it to be in this folder.`)
+  const id = `place_${createHash("sha256").update(`${folder}\n${machineId()}`).digest("hex").slice(0, 24)}`
   const known = readPlaces(dataDir)
   if (known && known.id !== id) return { id, ids: [id], last_used: known.id }
   if (!known) writePlaces(dataDir, { id, moved_from: [] })
   return { id, ids: [id, ...(known?.moved_from ?? [])], last_used: null }
+}
+
+/** As openPlace, for a folder that has its database inside: every session of that is here, whatever became of these files. */
+export function openOnlyPlace(dataDir: string): Place {
+  try {
+    return moveHere(dataDir)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    for (const file of [folderFile(dataDir), placesFile(dataDir)]) rmSync(file, { force: true })
+    return openPlace(dataDir)
+  }
 }
 
 /** The folder was moved: what was at the place where it was last used is here from now on. */
@@ -50,12 +62,17 @@ function readPlaces(dataDir: string): z.infer<typeof Places> | null {
     return Places.parse(JSON.parse(text))
   } catch (cause) {
     // Made anew, it would forget where the folder was moved from, and the sessions of then would count as another server's.
-    throw new Error(`${placesFile(dataDir)} is damaged. Remove it, unless this folder was moved here from another machine.`, { cause })
+    throw new ConfigError(`${placesFile(dataDir)} is damaged. Put it back; remove it only if this folder was always on this machine.`, {
+      cause,
+    })
   }
 }
 
-function folderId(dataDir: string): string {
-  const file = join(dataDir, "place-id")
+const folderFile = (dataDir: string) => join(dataDir, "place-id")
+
+/** Null when somebody emptied the file. */
+function folderId(dataDir: string): string | null {
+  const file = folderFile(dataDir)
   const known = read(file)
   if (known) return known
   // Two servers that start at once over one folder must agree: the first link stands.
@@ -68,9 +85,7 @@ function folderId(dataDir: string): string {
   } finally {
     rmSync(draft, { force: true })
   }
-  const made = read(file)
-  if (!made) throw new Error(`${file} is empty. Put its content back, or remove it if no session was ever started in this folder.`)
-  return made
+  return read(file)
 }
 
 /** Empty in many containers, where the folder's own id has to do. */
