@@ -3,11 +3,11 @@ import type { QueuedPrompt } from "../../lib/contracts/task"
 import { answerWait, isServerPoint, send } from "./perform"
 import { traitsOf } from "./schedule"
 import { lookAtTerminals } from "./terminals"
+import { pause, SLOW_LOOK_MS } from "./wait"
 import type { World, WorldSession } from "./world"
 
 /** Longer than any back-off that a single fault leads to; what is not at rest by then is stuck. */
 const REST_LIMIT_MS = 45_000
-const LOOK_MS = 25
 /** A person presses Retry on a session in ERROR, and again some time later, not all the time. */
 const RETRY_AFTER_MS = 2_000
 
@@ -46,7 +46,7 @@ export async function comeToRest(world: World): Promise<string[]> {
  */
 async function untilAllPutAway({ place, sessions }: World): Promise<string[]> {
   let out: string[] = []
-  for (const deadline = Date.now() + REST_LIMIT_MS; Date.now() < deadline; await new Promise((resolve) => setTimeout(resolve, LOOK_MS))) {
+  for (const deadline = Date.now() + REST_LIMIT_MS; Date.now() < deadline; await pause(SLOW_LOOK_MS)) {
     const executors = await place.db.executorRunning.findMany({ where: { session_id: { in: sessions.map(({ id }) => id) } } })
     const held = await place.db.prompt.findMany({ where: { state: "queued" }, select: { task_id: true } })
     const waiting = executors.filter(
@@ -75,7 +75,7 @@ async function discover(world: World): Promise<void> {
 async function settle(world: World): Promise<string[]> {
   const retried = new Map<string, number>()
   let waiting: string[] = []
-  for (const deadline = Date.now() + REST_LIMIT_MS; Date.now() < deadline; await new Promise((resolve) => setTimeout(resolve, LOOK_MS))) {
+  for (const deadline = Date.now() + REST_LIMIT_MS; Date.now() < deadline; await pause(SLOW_LOOK_MS)) {
     const unexpected = world.place.unexpectedEnd()
     if (unexpected) return [unexpected]
     waiting = await unfinishedRecoveries(world)

@@ -6,7 +6,7 @@ import { runSql } from "../support/sql"
 import { signal } from "./place"
 import { describeStep, type Fault, type Moment, type PersonStep, type Step, type WaitFor, type Who } from "./schedule"
 import { performAtTerminal } from "./terminals"
-import { LOOK_MS, PATIENCE_MS, pause, untilOrNever } from "./wait"
+import { LOOK_MS, PATIENCE_MS, pause, SLOW_LOOK_MS, untilOrNever } from "./wait"
 import type { World, WorldSession } from "./world"
 
 /** As long as something is being worked on, an armed point may still be reached. */
@@ -301,7 +301,7 @@ async function awaitIt(world: World, session: WorldSession | null, what: WaitFor
 
 /** Its agent is up and has done all that was asked. */
 async function untilIdle({ place }: World, { id }: WorldSession): Promise<void> {
-  for (const deadline = Date.now() + ON_THE_WAY_MS; Date.now() < deadline && !place.hasFired(); await pause(LOOK_MS)) {
+  for (const deadline = Date.now() + ON_THE_WAY_MS; Date.now() < deadline && !place.hasFired(); await pause(SLOW_LOOK_MS)) {
     const row = await place.db.session.findUnique({ where: { id } }).catch(() => null)
     const queued = await place.db.prompt.count({ where: { session_id: id, state: "queued" } }).catch(() => 1)
     if (row?.state === "WAITING_FOR_INPUT" && row.open_run_id === null && queued === 0) return
@@ -310,7 +310,7 @@ async function untilIdle({ place }: World, { id }: WorldSession): Promise<void> 
 
 /** Two seconds to expire, one until the reaper looks, and the packing. What is busy does not expire, and is not waited for. */
 async function untilPutAway({ place }: World, session: WorldSession): Promise<void> {
-  for (const deadline = Date.now() + ON_THE_WAY_MS; Date.now() < deadline && !place.hasFired(); await pause(LOOK_MS)) {
+  for (const deadline = Date.now() + ON_THE_WAY_MS; Date.now() < deadline && !place.hasFired(); await pause(SLOW_LOOK_MS)) {
     const executor = await place.db.executorRunning.findUnique({ where: { session_id: session.id } }).catch(() => null)
     if (executor?.status === "deleted" && executor.trashed_at !== null) return
   }
@@ -320,7 +320,7 @@ async function untilPutAway({ place }: World, session: WorldSession): Promise<vo
 async function untilReachedOrQuiet({ place, sessions }: World): Promise<void> {
   const ids = sessions.map(({ id }) => id)
   let busyAt = Date.now()
-  for (const deadline = Date.now() + ON_THE_WAY_MS; Date.now() < deadline && !place.hasFired(); await pause(LOOK_MS)) {
+  for (const deadline = Date.now() + ON_THE_WAY_MS; Date.now() < deadline && !place.hasFired(); await pause(SLOW_LOOK_MS)) {
     const busy = { id: { in: ids }, OR: [{ open_run_id: { not: null }, open_waits: 0 }, { state: "STARTING" }] }
     const queued = { session_id: { in: ids }, state: "queued" }
     if ((await place.db.session.count({ where: busy })) + (await place.db.prompt.count({ where: queued })) > 0) busyAt = Date.now()

@@ -5,6 +5,7 @@ import { type Evidence, type Finding, gather } from "./evidence"
 import { perform } from "./perform"
 import type { Place } from "./place"
 import type { Schedule } from "./schedule"
+import { pause, SLOW_LOOK_MS } from "./wait"
 import { World } from "./world"
 
 /** Processes that were told to end, and rows that follow them, are given this long. */
@@ -51,7 +52,7 @@ export async function runSchedule(place: Place, schedule: Schedule): Promise<Res
 /** What is ending gets the time it needs; only what stays wrong is a finding. */
 async function checkAtRest(world: World): Promise<Finding[]> {
   let findings: Finding[] = []
-  for (const deadline = Date.now() + SETTLED_WITHIN_MS; ; await pause()) {
+  for (const deadline = Date.now() + SETTLED_WITHIN_MS; ; await pause(SLOW_LOOK_MS)) {
     const evidence: Evidence = await gather(world)
     findings = check(evidence)
     if (findings.length === 0 || Date.now() > deadline) return findings
@@ -63,7 +64,7 @@ async function removeAll(world: World): Promise<Finding[]> {
   const ids = world.sessions.map(({ id }) => id)
   for (const task of new Set(world.sessions.map(({ task_id }) => task_id))) await place.call(0, "DELETE", `/api/v1/tasks/${task}`)
   const left = () => place.processes().filter(({ session_id }) => session_id !== null && ids.includes(session_id))
-  for (const deadline = Date.now() + REMOVED_WITHIN_MS; Date.now() < deadline; await pause()) {
+  for (const deadline = Date.now() + REMOVED_WITHIN_MS; Date.now() < deadline; await pause(SLOW_LOOK_MS)) {
     if (left().length === 0 && (await place.db.session.count({ where: { id: { in: ids } } })) === 0) return []
   }
   const found = left().map(({ pid, command }) => `${pid} ${command}`)
@@ -71,5 +72,3 @@ async function removeAll(world: World): Promise<Finding[]> {
     { invariant: "5 nothing is left after the end", where: "processes and rows", expected: "none", found: found.join("; ") || "rows" },
   ]
 }
-
-const pause = () => new Promise((resolve) => setTimeout(resolve, 50))

@@ -1,7 +1,7 @@
 import { isPutAway } from "../../server/status"
 import type { TerminalStep } from "./schedule"
 import { TerminalViewer } from "./terminal-viewer"
-import { LOOK_MS, pause, untilOrNever } from "./wait"
+import { pause, SLOW_LOOK_MS, untilOrNever } from "./wait"
 import type { World, WorldSession, WorldTerminal } from "./world"
 
 /** What people do with a session's terminals. Where there is none, or no page shows it, what cannot be done is left out. */
@@ -83,7 +83,7 @@ export async function lookAtTerminals(world: World, limitMs: number): Promise<st
 async function untilShown({ place }: World, session: WorldSession, terminal: WorldTerminal, deadline: number): Promise<string | null> {
   const { looker, viewers } = terminal
   if (!looker) return null
-  for (; Date.now() < deadline; await pause(LOOK_MS)) {
+  for (; Date.now() < deadline; await pause(SLOW_LOOK_MS)) {
     const executor = await place.db.executorRunning.findUniqueOrThrow({ where: { session_id: session.id } })
     if (isPutAway(executor) || executor.status === "none") return null
     const head = (await place.daemonTerminals(session.id)).find(({ worker_id }) => worker_id === terminal.id)?.head
