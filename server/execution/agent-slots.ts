@@ -6,6 +6,7 @@ import type { ExecutorRunning, Session } from "../platform/database"
 import { createKeyedQueue } from "../platform/keyed-queue"
 import { comebackFacts, planAsItStands } from "../status"
 import type { ExecutionDeps } from "./context"
+import { bothAsked, type PumpOptions } from "./pump-options"
 import { startOrder } from "./start-order"
 
 type Running = PlacedExecutor &
@@ -25,7 +26,7 @@ const LETS_GO: ReadonlySet<EventKind> = new Set<EventKind>(["agent.exited", "exe
 /** Frees an agent's place, or makes its session one that may give up its agent. */
 export const makesRoom = (kind: EventKind) => isTerminalKind(kind) || LETS_GO.has(kind)
 
-type Waiting<O> = { session_id: string; user_id: string; task_id: number; options: O }
+type Waiting = { session_id: string; user_id: string; task_id: number; options: PumpOptions }
 
 /** `no_room`: only asked whether there was a free one. */
 export type Slot = "taken" | "waiting" | "no_room"
@@ -35,22 +36,20 @@ export type Slot = "taken" | "waiting" | "no_room"
  * one. Where all are taken, the agent that is idle longest and can be resumed gives up its process; only where none is idle does
  * anybody wait.
  */
-export function createAgentSlots<O>(
+export function createAgentSlots(
   deps: Pick<ExecutionDeps, "db" | "executors" | "agents" | "logger" | "boot_id"> & {
     max: number
-    /** What a waiting session is started with when it is asked for again. */
-    bothAsked: (earlier: O, later: O) => O
     /** Ends an idle agent, and settles when the journal knows; false when it is idle no more. */
     stopIdle: (sessionId: string) => Promise<boolean>
     /** Goes on with a start that waited; it is this session's turn. */
-    start: (sessionId: string, options: O) => Promise<unknown>
+    start: (sessionId: string, options: PumpOptions) => Promise<unknown>
     /** The places of those who wait have changed. */
     onMoved: (waiting: readonly { user_id: string; task_id: number }[]) => void
   },
 ) {
   /** Starts under way, which the journal does not show yet; by session, whose they are. */
   const starting = new Map<string, { user_id: string }>()
-  let waiting: Waiting<O>[] = []
+  let waiting: Waiting[] = []
   /** As it was last worked out. */
   let places = new Map<string, StartPlace>()
   const turns = createKeyedQueue()
@@ -83,8 +82,8 @@ export function createAgentSlots<O>(
   }
 
   /** Gives out what is free. Those in `starting` afterwards have a place. */
-  async function assign(): Promise<Waiting<O>[]> {
-    const chosen: Waiting<O>[] = []
+  async function assign(): Promise<Waiting[]> {
+    const chosen: Waiting[] = []
     let rows = await running()
     for (;;) {
       const agents = new Map<string, { user_id: string }>([...rows.map((row) => [row.session_id, row] as const), ...starting])
@@ -104,14 +103,14 @@ export function createAgentSlots<O>(
     }
   }
 
-  function tell(order: readonly Waiting<O>[]) {
+  function tell(order: readonly Waiting[]) {
     const before = places
     places = new Map(order.map(({ session_id }, i) => [session_id, { position: i + 1, waiting: order.length }]))
     const moved = order.filter(({ session_id }) => before.get(session_id)?.position !== places.get(session_id)?.position)
     if (moved.length > 0) deps.onMoved(moved)
   }
 
-  function startAll(chosen: readonly Waiting<O>[]) {
+  function startAll(chosen: readonly Waiting[]) {
     for (const one of chosen) {
       deps
         .start(one.session_id, one.options)
@@ -122,7 +121,7 @@ export function createAgentSlots<O>(
   }
 
   /** Whoever takes a slot releases it when its start is over, however it ended. */
-  function take(session: Session, options: O, { onlyIfFree = false } = {}): Promise<Slot> {
+  function take(session: Session, options: PumpOptions, { onlyIfFree = false } = {}): Promise<Slot> {
     const { id: session_id, user_id, task_id } = session
     return inTurn(async () => {
       if (starting.has(session_id)) return "taken"
@@ -134,7 +133,7 @@ export function createAgentSlots<O>(
       if (onlyIfFree && (waiting.length > 0 || rows.length + starting.size >= deps.max)) return "no_room"
       const at = waiting.findIndex((other) => other.session_id === session_id)
       const before = waiting[at]
-      const one = { session_id, user_id, task_id, options: before ? deps.bothAsked(before.options, options) : options }
+      const one = { session_id, user_id, task_id, options: before ? bothAsked(before.options, options) : options }
       // Whoever asks again keeps the place in line.
       waiting = before ? waiting.toSpliced(at, 1, one) : [...waiting, one]
       const chosen = await assign()
@@ -176,4 +175,3 @@ export function createAgentSlots<O>(
     stop: () => clearInterval(timer),
   }
 }
-export type AgentSlots<O> = ReturnType<typeof createAgentSlots<O>>

@@ -14,7 +14,7 @@ import { createClaims } from "./claim"
 import type { ExecutionDeps, Live } from "./context"
 import { closeOpenRun, deliver, handOverAgain } from "./deliver"
 import { settleOptions } from "./options"
-import { bothAsked, type PumpOptions } from "./pump-options"
+import type { PumpOptions } from "./pump-options"
 import { discard, type Reaped, reap, type SeenExpired } from "./reap"
 import { markFailed, type Reconciled, reconcile } from "./reconcile"
 import { loadSession } from "./session-facts"
@@ -28,10 +28,9 @@ export function createCoordinator(deps: ExecutionDeps) {
   const queue = createKeyedQueue()
   const { owned, own, isForUs } = createClaims(deps)
   let closed = false
-  const slots = createAgentSlots<PumpOptions>({
+  const slots = createAgentSlots({
     ...deps,
     max: deps.max_running_agents,
-    bothAsked,
     stopIdle: (sessionId) =>
       queue.isBusy(sessionId) ? Promise.resolve(false) : queue.run(sessionId, () => stopIdleAgent(deps, owned.get(sessionId))),
     start: (sessionId, options) => queue.run(sessionId, () => pumpNow(sessionId, options)),

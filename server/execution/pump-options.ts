@@ -7,7 +7,7 @@ export type PumpOptions = {
   onlyIfFree?: boolean
 }
 
-/** Asked again while the first asking waits: a message must not turn the fresh start that was chosen before it into a plain one. Pure. */
+/** A second request for a session whose first one still waits: a message must not turn a chosen fresh start into a plain resume. Pure. */
 export const bothAsked = (earlier: PumpOptions, later: PumpOptions): PumpOptions => ({
   wake: earlier.wake === true || later.wake === true,
   fresh: earlier.fresh === true || later.fresh === true,
