@@ -258,17 +258,19 @@ async function restore(config: Config, file: string) {
   }
 }
 
-/** An admin's word: nothing in a folder tells whether it was moved here, or copied while the original goes on. */
+/** Only an admin can say it: nothing in a folder shows whether it was moved here, or copied while the original is still in use. */
 function takeMovedFolder(config: Config) {
   return withDatabase(config, async ({ db }) => {
     const { last_used } = openPlace(config.data_dir)
     if (last_used === null) throw new Usage(`${config.data_dir} was last used on this machine: there is nothing to do.`)
     if (await isServerUpAt(db, last_used))
-      throw new Usage("A server is still up on the machine where this folder was, or was a moment ago. Stop it there first.")
+      throw new Usage(
+        "A server is still up on the machine where this folder was last used, or ended a moment ago. Stop it there, then try again.",
+      )
     moveHere(config.data_dir)
     const sessions = await db.executorRunning.count({ where: { place_id: last_used } })
-    console.log(`${count(sessions, "session")} of the machine where this folder was last used belong to this one now.`)
-    console.log("Restart the server if it runs.")
+    console.log(`On this machine from now on: ${count(sessions, "session")} of the machine where this folder was last used.`)
+    console.log("If the server is running, restart it.")
   })
 }
 

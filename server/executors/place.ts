@@ -10,11 +10,11 @@ export type Place = {
   id: string
   /** This place, and those the folder was moved from: their sessions are here too. */
   ids: readonly string[]
-  /** Where the folder was last used, if that was another machine: whether it was moved or copied here, only a user knows. */
+  /** The place the folder was last used at, if that was on another machine. Only a user knows whether it was moved here or copied. */
   last_used: string | null
 }
 
-/** Which place the folder was last used as, and those that it was moved from to get there. */
+/** places.json: the place the folder was last used at, and the earlier places whose sessions it has taken along. */
 const Places = z.object({ id: z.string(), moved_from: z.array(z.string()) })
 
 /**
@@ -25,7 +25,7 @@ const Places = z.object({ id: z.string(), moved_from: z.array(z.string()) })
 export function openPlace(dataDir: string): Place {
   const folder = folderId(dataDir)
   if (!folder)
-    throw new ConfigError(`${folderFile(dataDir)} is empty. Put its content back: sessions are known by it to be in this folder.`)
+    throw new ConfigError(`${folderFile(dataDir)} is empty. Restore it from a copy: it tells which sessions belong to this folder.`)
   const id = `place_${createHash("sha256").update(`${folder}\n${machineId()}`).digest("hex").slice(0, 24)}`
   const known = readPlaces(dataDir)
   if (known && known.id !== id) return { id, ids: [id], last_used: known.id }
@@ -33,7 +33,7 @@ export function openPlace(dataDir: string): Place {
   return { id, ids: [id, ...(known?.moved_from ?? [])], last_used: null }
 }
 
-/** As openPlace, for a folder that has its database inside: every session of that is here, whatever became of these files. */
+/** For a folder that holds its own database: all sessions of that database are here, so damaged files are made anew. */
 export function openOnlyPlace(dataDir: string): Place {
   try {
     return moveHere(dataDir)
@@ -44,11 +44,12 @@ export function openOnlyPlace(dataDir: string): Place {
   }
 }
 
-/** The folder was moved: what was at the place where it was last used is here from now on. */
+/** For a folder that was moved to this machine: the sessions of its earlier places are here from now on. */
 export function moveHere(dataDir: string): Place {
-  const { id, last_used } = openPlace(dataDir)
-  const earlier = last_used === null ? [] : [last_used, ...(readPlaces(dataDir)?.moved_from ?? [])]
-  if (last_used !== null) writePlaces(dataDir, { id, moved_from: earlier.filter((place) => place !== id) })
+  const place = openPlace(dataDir)
+  if (place.last_used === null) return place
+  const earlier = [place.last_used, ...(readPlaces(dataDir)?.moved_from ?? [])]
+  writePlaces(dataDir, { id: place.id, moved_from: earlier.filter((id) => id !== place.id) })
   return openPlace(dataDir)
 }
 
@@ -62,9 +63,12 @@ function readPlaces(dataDir: string): z.infer<typeof Places> | null {
     return Places.parse(JSON.parse(text))
   } catch (cause) {
     // Made anew, it would forget where the folder was moved from, and the sessions of then would count as another server's.
-    throw new ConfigError(`${placesFile(dataDir)} is damaged. Put it back; remove it only if this folder was always on this machine.`, {
-      cause,
-    })
+    throw new ConfigError(
+      `${placesFile(dataDir)} is damaged. Restore it from a copy. Remove it only if this folder was never moved from another machine.`,
+      {
+        cause,
+      },
+    )
   }
 }
 

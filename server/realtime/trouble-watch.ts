@@ -4,12 +4,8 @@ import type { Gateway } from "./gateway"
 
 /** Tells open pages while the database or the disk cannot be used. Said each time: a page may just have seen the trouble end. */
 export function startTroubleWatch(gateway: Pick<Gateway, "connections" | "tellTrouble">, whatFails: () => Promise<AppError | null>) {
-  let looking = false
   const timer = setInterval(async () => {
-    if (looking || gateway.connections() === 0) return
-    looking = true
-    const trouble = await whatFails()
-    looking = false
+    const trouble = gateway.connections() > 0 ? await whatFails() : null
     if (trouble) gateway.tellTrouble(trouble)
   }, DURATIONS.storageCheckMs)
   timer.unref()

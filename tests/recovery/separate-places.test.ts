@@ -94,16 +94,17 @@ describe("a data folder that was moved to another machine", () => {
   let rewake: Rewake
   afterEach(() => rewake?.stop())
 
-  test("has its sessions elsewhere until a user says that it was moved; then they go on, for other servers as well", async () => {
+  test("counts as another server's until `npm run moved`; then its sessions go on, through other servers too", async () => {
     rewake = await Rewake.start({ database: "postgresql", durations })
     const { task, session } = await rewake.createTask("remember quince")
     await rewake.waitForRuns(session.id, 1)
     const status = async (from: Rewake) => (await from.api<SessionStatusReport>("GET", `/api/v1/sessions/${session.id}/status`)).body
     expect(() => rewake.cli("moved")).toThrow(/last used on this machine/)
-    await rewake.kill9()
-    rewake.killDaemon()
     // What makes it another place is another id of the machine or of the folder; a test can change only the latter.
     writeFileSync(join(rewake.dataDir, "place-id"), "0123456789abcdef0123456789abcdef")
+    expect(() => rewake.cli("moved")).toThrow(/A server is still up on the machine/)
+    await rewake.kill9()
+    rewake.killDaemon()
 
     await rewake.boot()
     expect(rewake.output).toContain("npm run moved")

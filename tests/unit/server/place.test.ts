@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
@@ -15,10 +15,11 @@ const file = (name: string) => join(folder, name)
 const onAnotherMachine = (n: number) => writeFileSync(file("place-id"), String(n).repeat(32))
 
 describe("the place of a data folder", () => {
-  test("is the same at every start, and of its owner only", () => {
+  test("is the same at every start, in files that only their owner can read", () => {
     const first = openPlace(folder)
     expect(first).toEqual({ id: expect.stringMatching(/^place_[0-9a-f]{24}$/), ids: [first.id], last_used: null })
     expect(openPlace(folder)).toEqual(first)
+    for (const name of ["place-id", "places.json"]) expect(statSync(file(name)).mode & 0o777).toBe(0o600)
   })
 
   test("is another one on another machine, and stays so until it is said that the folder was moved", () => {
